@@ -12,7 +12,8 @@ import numpy as np
 from attack import randoms
 from attack.attempts import Outcome, ends_well
 from attack.randoms import chance, pick
-from rulewright.model import ClassModel, ModelFileError, ParityError, RuleModel, load_model
+from rulewright.model import ClassModel, ModelFileError, RuleModel, load_model
+from rulewright.programs import ParityError
 from rulewright.programs.adversarial import adversarial_rows
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from rich.console import Console
 from rules.builders import a_rule
 from rulewright import load_model, read_table
 from rulewright.cli.display import print_figures, print_rules, print_schema, wrap_rule
-from rulewright.model import Head
-from rulewright.rules import parse_formula
+from rulewright.rules import Head, parse_formula
 
 
 @pytest.fixture

@@ -20,9 +20,9 @@ from model.builders import (
 from rules.builders import a_rule
 from rulewright.data import read_table
 from rulewright.estimators import LEARNERS
-from rulewright.model import AdditiveRules, Head, UnorderedRules
+from rulewright.model import AdditiveRules, UnorderedRules
 from rulewright.programs.adversarial import adversarial_rows
-from rulewright.rules import Adds, Conjunction, parse_conjunction
+from rulewright.rules import Adds, Conjunction, Head, parse_conjunction
 
 pytestmark = pytest.mark.native
 

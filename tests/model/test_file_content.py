@@ -11,8 +11,8 @@ import pytest
 
 from model.builders import CHURN_ROWS, churn_model, saved, write
 from rulewright.data import read_table
-from rulewright.model import AdditiveRules, Head, IsotonicSteps, ModelFileError, load_model
-from rulewright.rules import Adds
+from rulewright.model import AdditiveRules, IsotonicSteps, ModelFileError, load_model
+from rulewright.rules import Adds, Head
 
 pytestmark = pytest.mark.native
 

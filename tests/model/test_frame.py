@@ -5,8 +5,8 @@ import pytest
 
 from model.builders import CHURN_SCHEMA, churn_model
 from rules.builders import a_rule
-from rulewright.model import AdditiveRules, Head
-from rulewright.rules import Conjunction
+from rulewright.model import AdditiveRules
+from rulewright.rules import Conjunction, Head
 
 COLUMNS = [
     *("id", "if", "head", "response", "support", "weight_stay", "weight_churn"),

@@ -4,8 +4,8 @@ import numpy as np
 
 from model.builders import CHURN_SCHEMA, churn_model
 from rules.builders import a_rule
-from rulewright.model import AdditiveRules, Head, IsotonicSteps
-from rulewright.rules import Adds, Conjunction
+from rulewright.model import AdditiveRules, IsotonicSteps
+from rulewright.rules import Adds, Conjunction, Head
 
 NOTE = "precision is counted on training rows, which chose the rules: expect less on new rows"
 

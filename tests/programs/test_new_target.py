@@ -7,7 +7,7 @@ from hypothesis import given
 
 from budget import examples
 from model.builders import churn_model, dnf_models, models, vote_models
-from rulewright.model import ParityError
+from rulewright.programs import ParityError
 from rulewright.programs.rowwise import RowWriter
 from rulewright.programs.target import Answer, ExportTarget, n_rows
 from rulewright.programs.targets import TARGETS

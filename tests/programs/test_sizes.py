@@ -7,11 +7,11 @@ from budget import always
 from model.builders import CHURN_SCHEMA, churn_model
 from rules.builders import a_rule
 from rulewright.data import ColumnSchema, Schema, read_like
-from rulewright.model import AdditiveRules, Head, RuleSetVotes
+from rulewright.model import AdditiveRules, RuleSetVotes
 from rulewright.model.forms.rule_sets import RuleSet, term_shares
 from rulewright.programs import writer
 from rulewright.programs.covers import Coder
-from rulewright.rules import And, AnyOf, Conjunction, Labels, Not, Or, Presence, Range, Votes
+from rulewright.rules import And, AnyOf, Conjunction, Head, Labels, Not, Or, Presence, Range, Votes
 
 pytestmark = pytest.mark.native
 

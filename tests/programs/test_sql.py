@@ -18,11 +18,12 @@ from model.builders import (
 from programs.builders import tamper
 from rules.builders import a_rule
 from rulewright.data import ColumnSchema, Schema
-from rulewright.model import AdditiveRules, Head, IsotonicSteps, ParityError
+from rulewright.model import AdditiveRules, IsotonicSteps
+from rulewright.programs import ParityError
 from rulewright.programs.sql import write_sql
 from rulewright.programs.sql_words import write_number
 from rulewright.programs.targets import TARGETS
-from rulewright.rules import Conjunction, Labels, Range
+from rulewright.rules import Conjunction, Head, Labels, Range
 
 pytestmark = pytest.mark.native
 

@@ -9,7 +9,8 @@ import rulewright as rw
 from relational.builders import shop, shop_tables
 from rules.builders import a_rule
 from rulewright.data import DataError
-from rulewright.model import AdditiveRules, ParityError
+from rulewright.model import AdditiveRules
+from rulewright.programs import ParityError
 from rulewright.programs.databases import provide_exp
 from rulewright.relational import relational_sql, verify_relational_sql
 from rulewright.relational.choosing import ChoiceSettings, choose_columns

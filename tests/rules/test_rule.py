@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from rules.builders import a_rule
-from rulewright.model import Head, Rule
-from rulewright.rules import Conjunction, Coverage, parse_conjunction
+from rulewright.rules import Conjunction, Coverage, Head, Rule, parse_conjunction
 from rulewright.rules.coverage import wilson_interval
 
 

@@ -1,1 +1,5 @@
 """The command line: learn, compress, predict, show and export."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -5,7 +5,7 @@ from typing import Any
 
 from rulewright.data import DataError
 from rulewright.estimators import LEARNERS
-from rulewright.search.repository import BiasError, load_bias
+from rulewright.search import BiasError, load_bias
 
 
 def set_bias(estimator: Any, learner: str, file: Path | None, target: str) -> None:

@@ -12,7 +12,7 @@ import typer
 from rulewright.data import DataError, Target, label_of
 from rulewright.estimators import LEARNERS
 from rulewright.kernels import FloatArray
-from rulewright.model.decisions import Costs, read_costs
+from rulewright.model import Costs, read_costs
 
 Text: TypeAlias = str | None
 

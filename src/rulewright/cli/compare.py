@@ -17,15 +17,22 @@ from rulewright.cli.limits import print_notes
 from rulewright.cli.option_groups import group_options
 from rulewright.cli.table_options import TableOptions
 from rulewright.cli.training import open_training_file, read_training
-from rulewright.comparison.learners import Learner, known_learners
-from rulewright.comparison.one_file import file_report
-from rulewright.comparison.protocol import Folds
-from rulewright.comparison.rivals import RIVALS_OF_TABLES, is_installed
-from rulewright.comparison.suites import ADVICE, Suites, installed_suites
-from rulewright.comparison.trial import Data, FileData, all_trials
+from rulewright.comparison import (
+    ADVICE,
+    RIVALS_OF_TABLES,
+    Data,
+    FileData,
+    Folds,
+    Learner,
+    Suites,
+    all_trials,
+    file_report,
+    installed_suites,
+    is_installed,
+    known_learners,
+)
 from rulewright.data import DataError, Finding, detect_task, list_left_out
-from rulewright.estimators import LEARNERS
-from rulewright.estimators.contract.parameters import parse_settings
+from rulewright.estimators import LEARNERS, parse_settings
 
 _RARE = "class {} has only {} rows: some folds are learned or judged without it"
 _USUAL_RIVALS = ("lightgbm", "hgb", "forest", "logistic")

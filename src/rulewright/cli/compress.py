@@ -18,8 +18,8 @@ from rulewright.cli.limits import (
 from rulewright.cli.output import check_output
 from rulewright.cli.training import ColumnRoles, open_training_file
 from rulewright.data import MAX_UNZIPPED_BYTES
-from rulewright.estimators.finishing.compression import ROWS_ADVICE
-from rulewright.estimators.finishing.compression import compress as compress_model
+from rulewright.estimators import ROWS_ADVICE
+from rulewright.estimators import compress as compress_model
 from rulewright.model import AdditiveRules, load_model
 
 _LARGEST_SEED = 2**32 - 1

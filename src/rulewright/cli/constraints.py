@@ -10,8 +10,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from rulewright.data import DataError
-from rulewright.search import Constraints
-from rulewright.search.constraints import ConstraintError
+from rulewright.search import ConstraintError, Constraints
 
 Texts: TypeAlias = list[str] | None
 

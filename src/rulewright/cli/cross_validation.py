@@ -6,8 +6,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.late_imports import optional
-from rulewright.evidence.probabilities import accuracy, auc, log_loss
+from rulewright.data import optional
+from rulewright.evidence import accuracy, auc, log_loss
 
 Codes: TypeAlias = NDArray[np.int32]
 Floats: TypeAlias = NDArray[np.float64]

@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from rulewright.data import Numbers
-from rulewright.model.text import escape_line, header, rule_cells, strongest, strongest_rules
+from rulewright.model import escape_line, header, rule_cells, strongest, strongest_rules
 from rulewright.rules import Conjunction
 
 if TYPE_CHECKING:

@@ -20,11 +20,9 @@ from rulewright.cli.opened_model import OpenedModel, Smiles
 from rulewright.cli.output import STDOUT, check_output, open_output
 from rulewright.cli.target import target_in
 from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions, Table
-from rulewright.explain.evaluated_rows import EvaluatedRows
-from rulewright.model.text import escape_line, title_of
-from rulewright.report.answers import answers_on
-from rulewright.report.evaluations import evaluation
-from rulewright.report.rows import is_learned_from, read_report_rows
+from rulewright.explain import EvaluatedRows
+from rulewright.model import escape_line, title_of
+from rulewright.report import answers_on, evaluation, is_learned_from, read_report_rows
 
 app = typer.Typer(add_completion=False)
 

@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from rulewright.cli.display import print_grid
-from rulewright.report.answers import ClassAnswers
-from rulewright.report.confusion import confusion_of
-from rulewright.report.evaluations import evaluation
-from rulewright.report.measurement import NONE, measures
+from rulewright.report import NONE, ClassAnswers, confusion_of, evaluation, measures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rich.console import Console
 
-    from rulewright.report.answers import Answers
-    from rulewright.report.confusion import Confusion
+    from rulewright.report import Answers, Confusion
 
 _SHOWN_CLASSES = 12
 

@@ -13,12 +13,19 @@ import typer
 from rich.text import Text
 
 from rulewright.cli.display import make_console, print_grid
-from rulewright.comparison.records import Records
-from rulewright.comparison.report import Report, commit, provenance
-from rulewright.comparison.runner import run_trials
-from rulewright.comparison.summary import select_done, select_failed
-from rulewright.comparison.trial import Job, Record, Trial
-from rulewright.estimators.contract.progress import progress_bar
+from rulewright.comparison import (
+    Job,
+    Record,
+    Records,
+    Report,
+    Trial,
+    commit,
+    provenance,
+    run_trials,
+    select_done,
+    select_failed,
+)
+from rulewright.estimators import progress_bar
 
 N_CORES = os.cpu_count() or 1
 

@@ -21,9 +21,7 @@ from rulewright.cli.limits import (
 )
 from rulewright.cli.opened_model import OpenedModel, Smiles
 from rulewright.data import MAX_UNZIPPED_BYTES, Source, read_like, read_parts
-from rulewright.model import RuleModel
-from rulewright.model.explanation import Explanation
-from rulewright.model.reasons import SHOWN_REASONS
+from rulewright.model import SHOWN_REASONS, Explanation, RuleModel
 
 _SHOWN_ROWS = 5
 _PART_ROWS = 10_000

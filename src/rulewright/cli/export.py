@@ -13,7 +13,7 @@ from rulewright.cli.opened_model import OpenedModel
 from rulewright.cli.output import STDOUT, check_output, write_content
 from rulewright.cli.predictions import Predictions
 from rulewright.model import RuleModel
-from rulewright.programs.targets import TARGETS
+from rulewright.programs import TARGETS
 
 _FORMS = [*TARGETS, "text"]
 _HELP = "; ".join(f"{name}: {target.summary}" for name, target in TARGETS.items())

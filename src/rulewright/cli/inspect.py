@@ -34,7 +34,7 @@ from rulewright.data import (
     read_table,
     unreadable,
 )
-from rulewright.model.text import escape_line
+from rulewright.model import escape_line
 
 app = typer.Typer(add_completion=False)
 

@@ -23,7 +23,7 @@ from rulewright.cli.plain_data import finite, model_content
 from rulewright.cli.request import Learned, OutputOptions, Request, Way
 from rulewright.cli.table_options import TableOptions
 from rulewright.cli.validation import Judging
-from rulewright.report.evaluations import evaluation
+from rulewright.report import evaluation
 
 app = typer.Typer(add_completion=False)
 

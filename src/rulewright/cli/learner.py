@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rulewright.cli.completion import learner_names, setting_names
-from rulewright.data import Source, Table, Target, detect_task
-from rulewright.data.reading import Task
-from rulewright.estimators import LEARNERS, REGRESSORS
-from rulewright.estimators.contract.parameters import parse_settings
+from rulewright.data import Source, Table, Target, Task, detect_task
+from rulewright.estimators import LEARNERS, REGRESSORS, parse_settings
 from rulewright.search import Constraints
 
 if TYPE_CHECKING:
-    from rulewright.estimators.catalogue import Catalogue
-    from rulewright.estimators.contract.base import RuleClassifier, RuleRegressor
+    from rulewright.estimators import Catalogue, RuleClassifier, RuleRegressor
 
 _LARGEST_SEED = 2**32 - 1
 NO_CONSTRAINTS = Constraints()

@@ -8,8 +8,7 @@ import typer
 
 from rulewright.cli.completion import learner_names
 from rulewright.cli.display import make_console, print_texts
-from rulewright.estimators import LEARNERS, REGRESSORS
-from rulewright.estimators.catalogue import Entry
+from rulewright.estimators import LEARNERS, REGRESSORS, Entry
 
 FORMS = {
     "additive": "additive rules",

@@ -15,14 +15,10 @@ from rulewright.cli.opened_model import SMILES
 from rulewright.cli.request import Learned, Request
 from rulewright.cli.target import NOTED
 from rulewright.cli.validation import HeldOutAnswers, cross_validate_and_print, draw_held_out
-from rulewright.data.late_imports import optional
-from rulewright.data.reading import Task
-from rulewright.estimators.contract.parameters import parse_settings
-from rulewright.model.text import escape_line
-from rulewright.report import write_report
-from rulewright.report.answers import Answers, ask_model
-from rulewright.report.evaluations import figures_of
-from rulewright.report.rows import read_report_rows
+from rulewright.data import Task, optional
+from rulewright.estimators import parse_settings
+from rulewright.model import escape_line
+from rulewright.report import Answers, ask_model, figures_of, read_report_rows, write_report
 
 _LISTS: dict[str, Callable[[str], Any]] = {"windows": float, "functions": str, "paths": str}
 """Parameters that are lists, which settings write with commas."""

@@ -18,11 +18,11 @@ from rulewright.data import (
     Source,
     Table,
     Target,
+    Task,
     open_table,
     read_table,
 )
-from rulewright.data.reading import Task
-from rulewright.search.names import offer_names
+from rulewright.search import offer_names
 
 PANEL = "Related tables and molecules"
 

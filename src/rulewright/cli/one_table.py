@@ -32,13 +32,9 @@ from rulewright.cli.validation import (
     cross_validate_and_print,
     judge_by_file,
 )
-from rulewright.data import Finding, Source, Table, Target
-from rulewright.data.reading import Task
-from rulewright.model import AdditiveRules, RuleModel
-from rulewright.model.decisions import Costs
-from rulewright.model.text import escape_line
-from rulewright.report.answers import ask_model
-from rulewright.report.evaluations import figures_of
+from rulewright.data import Finding, Source, Table, Target, Task
+from rulewright.model import AdditiveRules, Costs, RuleModel, escape_line
+from rulewright.report import ask_model, figures_of
 
 
 @dataclass(frozen=True)
@@ -59,9 +55,7 @@ class Fit:
     def for_folds(self) -> "Fit":
         """Return the fit of a model that nobody reads: the precision of rules is not corrected."""
         # imported here: help needs no scikit-learn, which this brings
-        from rulewright.estimators.folds.precision import (  # noqa: PLC0415
-            counting_training_rows,
-        )
+        from rulewright.estimators import counting_training_rows  # noqa: PLC0415
 
         return replace(self, estimator=counting_training_rows(self.estimator))
 

@@ -14,12 +14,10 @@ import typer
 
 from rulewright import relational
 from rulewright.cli.limits import PANEL
-from rulewright.data import DataError, FileOptions, Source, open_table
-from rulewright.data.source import Raw, as_objects
-from rulewright.model import ModelFileError, RuleModel, load_model
-from rulewright.model.document import read_document
-from rulewright.relational.recipe import Recipe, schema_recipe
-from rulewright.search.names import offer_names
+from rulewright.data import DataError, FileOptions, Raw, Source, as_objects, open_table
+from rulewright.model import ModelFileError, RuleModel, load_model, read_document
+from rulewright.relational import Recipe, schema_recipe
+from rulewright.search import offer_names
 
 SMILES = "smiles"
 """Where the summary of a model of molecules has the name of their column."""

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from rulewright.data.late_imports import optional
-from rulewright.data.writing import replace_file, replacing
+from rulewright.data import optional, replace_file, replacing
 
 STDOUT = Path("-")
 

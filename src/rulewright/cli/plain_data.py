@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from rulewright.data import Finding, Table
-from rulewright.model import RuleModel
-from rulewright.model.text import claim
+from rulewright.model import RuleModel, claim
 
 
 def table_content(file: object, table: Table, findings: Sequence[Finding]) -> dict[str, Any]:

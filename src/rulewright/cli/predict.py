@@ -22,7 +22,7 @@ from rulewright.cli.opened_model import OpenedModel, Smiles
 from rulewright.cli.output import STDOUT, check_output, clear_when_ended, open_output, reading
 from rulewright.cli.predictions import KeptColumns, Predictions, choose_kept_columns, part_rows
 from rulewright.data import MAX_UNZIPPED_BYTES, DataError, Finding, Source, read_parts
-from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators import progress_bar
 from rulewright.model import RuleModel
 
 _DELIMITERS = {".csv": ",", ".txt": ",", ".tsv": "\t"}

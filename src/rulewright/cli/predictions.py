@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rulewright.data import DataError, Source, Table, label_of
 from rulewright.model import ClassModel, RuleModel
-from rulewright.search.names import offer_names
+from rulewright.search import offer_names
 
 ABSTAINS = "abstains"
 _PART_CELLS = 2_000_000

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.data.late_imports import optional
-from rulewright.report.measurement import measures
+from rulewright.data import optional
+from rulewright.report import measures
 
 if TYPE_CHECKING:
     from rulewright.cli.cross_validation import Rows, Split
-    from rulewright.report.answers import NumberAnswers
+    from rulewright.report import NumberAnswers
 
 
 class NumberScores(NamedTuple):

@@ -4,7 +4,7 @@ from typing import Any
 
 from rulewright.data import DataError, Source, label_of, read_table
 from rulewright.model import ClassModel, RuleModel
-from rulewright.search.names import offer_names
+from rulewright.search import offer_names
 
 NOTED = "target"
 """Where the summary of a model has the name of the column that it was learned from."""

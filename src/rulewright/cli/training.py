@@ -9,24 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data import (
+    DEFAULT_OPTIONS,
     LEFT_OUT,
+    WORDS,
     DataError,
     FileOptions,
     Finding,
+    Raw,
     Source,
     Table,
     Target,
+    Task,
+    Wanted,
     column_and_word,
     examine,
     list_left_out,
     open_table,
     read_table,
 )
-from rulewright.data.choices import WORDS
-from rulewright.data.readers.options import DEFAULT_OPTIONS
-from rulewright.data.reading import Task
-from rulewright.data.source import Raw, Wanted
-from rulewright.search.names import offer_names
+from rulewright.search import offer_names
 
 
 @dataclass(frozen=True)

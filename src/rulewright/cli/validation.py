@@ -22,13 +22,17 @@ from rulewright.cli.display import print_number_scores, print_scores
 from rulewright.cli.regression import NumberScores, number_splits, score_numbers
 from rulewright.cli.training import row_weights
 from rulewright.data import DataError, FileOptions, Source, Table, Target, open_table
-from rulewright.estimators.contract.progress import progress_bar
-from rulewright.estimators.folds.folds import affordable_folds
-from rulewright.model import RuleModel
-from rulewright.model.text import escape_line
-from rulewright.report.answers import Answers, ClassAnswers, NumberAnswers, ask_model, join_answers
-from rulewright.report.rows import read_report_rows
-from rulewright.search.names import offer_names
+from rulewright.estimators import affordable_folds, progress_bar
+from rulewright.model import RuleModel, escape_line
+from rulewright.report import (
+    Answers,
+    ClassAnswers,
+    NumberAnswers,
+    ask_model,
+    join_answers,
+    read_report_rows,
+)
+from rulewright.search import offer_names
 
 PANEL = "How good the rules are"
 FOLDS = 10

@@ -10,9 +10,8 @@ import numpy as np
 
 from rulewright import __version__
 from rulewright.comparison.rivals import RIVALS_OF_TABLES, TableRival, is_installed
-from rulewright.data.late_imports import optional
-from rulewright.estimators import LEARNERS
-from rulewright.estimators.folds.precision import counting_training_rows
+from rulewright.data import optional
+from rulewright.estimators import LEARNERS, counting_training_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Column, Table
-    from rulewright.estimators.contract.base import RuleClassifier
+    from rulewright.estimators import RuleClassifier
     from rulewright.kernels import FloatArray, IntArray
 
 RIVALS = "rulewright.rivals"

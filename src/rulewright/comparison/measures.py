@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.comparison.resources import Cost
-from rulewright.evidence.probabilities import auc, brier, log_loss
+from rulewright.evidence import auc, brier, log_loss
 
 if TYPE_CHECKING:
     from rulewright.comparison.learners import Worker

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from rulewright.estimators.folds.folds import stratified_folds
+from rulewright.estimators import stratified_folds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

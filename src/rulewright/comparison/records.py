@@ -12,7 +12,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Self
 
-from rulewright.data.writing import replace_file
+from rulewright.data import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import rulewright
-from rulewright.data.writing import replace_file
-from rulewright.plots.saving import save_chart
+from rulewright.data import replace_file
+from rulewright.plots import save_chart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

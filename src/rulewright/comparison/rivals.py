@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from rulewright.data.late_imports import optional
+from rulewright.data import optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -21,8 +21,7 @@ from rulewright import kernels
 from rulewright.data import DataError
 from rulewright.encoding.rounding import round_edges
 from rulewright.kernels import CodeColumns, GrownCondition, Op
-from rulewright.rules.condition import Labels, Presence, Range
-from rulewright.rules.conjunction import Conjunction
+from rulewright.rules import Conjunction, Labels, Presence, Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import Column, ColumnSchema, Kind, Schema, Table
     from rulewright.kernels import IntArray
-    from rulewright.rules.label_sets import Condition
+    from rulewright.rules import Condition
 
 Threshold = Literal["midpoint", "observed", "short"]
 Test = tuple[int, ...]

@@ -4,7 +4,7 @@ A nominal column gives one Boolean per label, a numeric one a Boolean per interv
 many rows (and, if asked for, one per threshold), a column with missing values one more. Constant
 variables are dropped; of variables with the same or the opposite answers on all training rows the
 first one stays. A missing value and a label never seen answer no to all but ``is missing``, so the
-negative literal of a question, its exact opposite (``rulewright.rules.label_sets``), holds for them.
+negative literal of a question, its exact opposite (`rulewright.rules`), holds for them.
 """
 
 from __future__ import annotations
@@ -16,9 +16,14 @@ import numpy as np
 
 from rulewright.encoding.covers import PackedCovers
 from rulewright.encoding.domains import Attribute, attributes
-from rulewright.rules.condition import Labels
-from rulewright.rules.conjunction import Conjunction, Contradiction
-from rulewright.rules.label_sets import Condition, condition_from_json, negate
+from rulewright.rules import (
+    Condition,
+    Conjunction,
+    Contradiction,
+    Labels,
+    condition_from_json,
+    negate,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

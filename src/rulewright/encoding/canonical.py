@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rulewright.encoding.booleans import Boolean, BooleanEncoding, BooleanLiteral
-    from rulewright.rules.conjunction import Conjunction
+    from rulewright.rules import Conjunction
 
 CanonicalTerm = tuple[tuple[int, int], ...]
 """Ascending pairs (attribute, allowed values): value i is allowed where bit i is 1."""

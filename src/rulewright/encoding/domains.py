@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rulewright.rules.condition import Labels, Presence, Range
-from rulewright.rules.label_sets import Condition
+from rulewright.rules import Condition, Labels, Presence, Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

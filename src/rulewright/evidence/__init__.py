@@ -1,5 +1,5 @@
 """What counts prove: intervals, p-values and e-values, discoveries, reliability, selective risk."""
 
-from rulewright.evidence.probabilities import reliability
+import lazy_loader
 
-__all__ = ["reliability"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from rulewright.data.late_imports import optional
+from rulewright.data import optional
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from scipy.special import betaincinv, stdtrit
 
-from rulewright.bounds.checks import checked_delta
+from rulewright.bounds import checked_delta
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

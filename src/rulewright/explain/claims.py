@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulewright.model.text import escape_line
+from rulewright.model import escape_line
 from rulewright.rules import Adds
 
 if TYPE_CHECKING:

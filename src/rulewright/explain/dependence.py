@@ -15,7 +15,7 @@ import numpy as np
 
 from rulewright.data import DataError, read_like
 from rulewright.explain.terms import RuleTerm, additive_terms, intercepts, n_outputs
-from rulewright.model.frame import to_frame
+from rulewright.model import to_frame
 from rulewright.rules import Conjunction
 
 if TYPE_CHECKING:

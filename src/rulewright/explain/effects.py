@@ -9,7 +9,7 @@ import numpy as np
 
 from rulewright.data import read_like
 from rulewright.explain.terms import RuleTerm, additive_terms, intercepts, n_outputs
-from rulewright.model.frame import to_frame
+from rulewright.model import to_frame
 
 if TYPE_CHECKING:
     from rulewright.explain.terms import Term

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.encoding.covers import PackedCovers
+from rulewright.encoding import PackedCovers
 from rulewright.explain.importances import importance
 from rulewright.explain.targets import checked_class_codes
 from rulewright.model import ClassModel, RuleModel

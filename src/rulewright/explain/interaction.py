@@ -16,7 +16,7 @@ import numpy as np
 from rulewright.data import DataError, read_like
 from rulewright.explain.dependence import centred_dependence
 from rulewright.explain.terms import additive_terms
-from rulewright.model.frame import to_frame
+from rulewright.model import to_frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rulewright.model.frame import to_frame
+from rulewright.model import to_frame
 
 if TYPE_CHECKING:
     from rulewright.explain.interaction import Interactions

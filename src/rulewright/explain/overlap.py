@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import DataError, read_like
-from rulewright.encoding.covers import PackedCovers
+from rulewright.encoding import PackedCovers
 from rulewright.explain.claims import claim_text
 from rulewright.explain.evaluated_rows import EvaluatedRows
 from rulewright.explain.targets import model_of, rows_with_target
 from rulewright.explain.terms import Additive, RuleTerm, n_outputs
-from rulewright.model import AdditiveRules, ClassModel, RegressionRules
-from rulewright.model.frame import to_frame
-from rulewright.model.text import align_cells, write_count
+from rulewright.model import (
+    AdditiveRules,
+    ClassModel,
+    RegressionRules,
+    align_cells,
+    to_frame,
+    write_count,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

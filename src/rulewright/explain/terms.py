@@ -13,7 +13,7 @@ from rulewright.rules import Adds
 if TYPE_CHECKING:
     from rulewright.data import Table
     from rulewright.kernels import FloatArray
-    from rulewright.model.linear import LinearTerm
+    from rulewright.model import LinearTerm
     from rulewright.rules import Head, Rule
 
 Additive: TypeAlias = AdditiveRules | RegressionRules

@@ -1,18 +1,5 @@
 """HTML that notebooks and reports share: tables, bars, and the look of a view in a notebook."""
 
-from rulewright.html.bars import draw_bar, draw_move
-from rulewright.html.line import cut_line, escape_line
-from rulewright.html.views import bold, lines, note, style_of, table, view
+import lazy_loader
 
-__all__ = [
-    "bold",
-    "cut_line",
-    "draw_bar",
-    "draw_move",
-    "escape_line",
-    "lines",
-    "note",
-    "style_of",
-    "table",
-    "view",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

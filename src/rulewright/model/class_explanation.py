@@ -13,7 +13,7 @@ import numpy as np
 from rulewright.model.explanation import Explanation
 from rulewright.model.reasons import Reason, ReasonLine, RowReasons, others_text, select_shown
 from rulewright.model.text import escape_line
-from rulewright.rules.outcomes import format_signed
+from rulewright.rules import format_signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

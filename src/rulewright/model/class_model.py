@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import Table
     from rulewright.model.explanation import Explanation
-    from rulewright.programs.program import ClassProgram
+    from rulewright.programs import ClassProgram
 
 
 class ClassModel(RuleModel):

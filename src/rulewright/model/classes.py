@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from rulewright.data import label_of
-from rulewright.data.json_fields import Fields, define, list_of
-from rulewright.rules.checks import checked_text
+from rulewright.data import Fields, define, label_of, list_of
+from rulewright.rules import checked_text
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.rules import Says
-from rulewright.rules.checks import checked_number
+from rulewright.rules import Says, checked_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

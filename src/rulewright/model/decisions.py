@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rulewright.model.steps import IsotonicSteps
-from rulewright.programs import nodes, recipes
-from rulewright.programs.native import evaluate_node
-from rulewright.programs.nodes import GivenVector
-from rulewright.rules.checks import checked_number
+from rulewright.programs import GivenVector, evaluate_node, nodes, recipes
+from rulewright.rules import checked_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

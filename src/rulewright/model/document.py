@@ -12,8 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NoReturn
 
-from rulewright.data.json_fields import TEXT, Part, described
-from rulewright.data.writing import replace_file
+from rulewright.data import TEXT, Part, described, replace_file
 from rulewright.model.upgrade import upgrade_content
 
 FORMAT = "rulewright-model"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.programs.parity import ExportReport
-    from rulewright.programs.program import Program
+    from rulewright.programs import ExportReport, Program
 
 
 class Exports(ABC):
@@ -112,7 +111,7 @@ class Exports(ABC):
 
     def export(self, target: str, **options: Any) -> Any:
         """Write the model in a language by its name, with its options: text, of ONNX bytes."""
-        from rulewright.programs.targets import TARGETS  # noqa: PLC0415 - brings all languages
+        from rulewright.programs import TARGETS  # noqa: PLC0415 - brings all languages
 
         if target not in TARGETS:
             raise ValueError(f"target must be one of {', '.join(TARGETS)}, not {target!r}")
@@ -135,6 +134,6 @@ class Exports(ABC):
         ParityError
             When an answer differs; the message shows the row.
         """
-        from rulewright.programs.parity import verify  # noqa: PLC0415 - brings all languages
+        from rulewright.programs import verify  # noqa: PLC0415 - brings all languages
 
         return verify(self.program, targets)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data.json_fields import OBJECT, define, described, list_of, resolve
-from rulewright.data.schema import COLUMNS
+from rulewright.data import COLUMNS, OBJECT, define, described, list_of, resolve
 from rulewright.model.class_model import ClassModel
 from rulewright.model.classes import CLASSES
 from rulewright.model.document import FORMAT_VERSION, OWN_FIELDS
 from rulewright.model.storage import FORMS
-from rulewright.rules.coverage import COVERAGE, NUMBER_COVERAGE
-from rulewright.rules.outcomes import Adds, Claims, Says, Votes
-from rulewright.rules.rule import rule_fields
+from rulewright.rules import COVERAGE, NUMBER_COVERAGE, Adds, Claims, Says, Votes, rule_fields
 
 if TYPE_CHECKING:
-    from rulewright.data.json_fields import Part
+    from rulewright.data import Part
     from rulewright.model.rule_model import RuleModel
 
 _SUMMARY = define(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data.frame import to_frame
+from rulewright.data import to_frame
 
 if TYPE_CHECKING:
     from rulewright.model.rule_model import RuleModel

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data.json_fields import NUMBER, WEIGHT, Fields, Part, define, list_of
+from rulewright.data import NUMBER, WEIGHT, Fields, Part, define, list_of
 from rulewright.model.document import json_list
 from rulewright.model.text import escape_line
 from rulewright.programs import nodes
-from rulewright.rules.checks import checked_text, finite_number
+from rulewright.rules import checked_text, finite_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Schema, Table
-    from rulewright.programs.nodes import Node
+    from rulewright.programs import Node
 
 _NUMBERS: dict[str, Part] = {"low": NUMBER, "high": NUMBER, "center": NUMBER, "deviation": WEIGHT}
 _FIELDS = Fields(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.model.text import align_cells, escape_line
-from rulewright.rules.outcomes import format_signed
+from rulewright.rules import format_signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

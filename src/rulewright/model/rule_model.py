@@ -16,7 +16,7 @@ from rulewright.model.exports import Exports
 from rulewright.model.frame import rules_table, to_frame
 from rulewright.model.html import model_view
 from rulewright.model.text import all_rules, strongest_rules
-from rulewright.programs.native import Native, evaluate_node
+from rulewright.programs import Native, evaluate_node
 
 if TYPE_CHECKING:
     import os
@@ -24,12 +24,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Table
-    from rulewright.data.json_fields import Fields
+    from rulewright.data import Fields, Table
     from rulewright.model.explanation import Explanation
     from rulewright.model.reasons import RowReasons
-    from rulewright.programs.native import ProgramRows
-    from rulewright.programs.nodes import Node
+    from rulewright.programs import Node, ProgramRows
     from rulewright.rules import Coverage, NumberCoverage, Outcome, Rule
 
 # What print() shows of a long model.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.data.json_fields import NUMBER, Fields, define, list_of
-from rulewright.rules.checks import checked_number
+from rulewright.data import NUMBER, Fields, define, list_of
+from rulewright.rules import checked_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

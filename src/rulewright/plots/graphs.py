@@ -14,7 +14,7 @@ from rulewright.plots.style import COLOURS, GREY, chart_of, distinct, finish_lay
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.report.figures import Axis, ChartLine, LineChart
+    from rulewright.report import Axis, ChartLine, LineChart
 
 _WIDTH, _HEIGHT = 420, 300
 _LETTERS = 72

@@ -8,21 +8,23 @@ from rulewright.data import DataError
 from rulewright.plots.graphs import graph_chart, model_of, wrapped_title
 from rulewright.plots.late_altair import alt
 from rulewright.plots.style import COLOURS, GREY, chart_of, finish_layers
-from rulewright.report.answers import ClassAnswers, NumberAnswers, ask_model
-from rulewright.report.confusion import confusion_of
-from rulewright.report.curves import drawn_classes
-from rulewright.report.performance import (
+from rulewright.report import (
+    ClassAnswers,
+    NumberAnswers,
+    ask_model,
     calibration_graph,
+    confusion_of,
+    drawn_classes,
     precision_graph,
     predictions_graph,
+    read_report_rows,
     residuals_graph,
     risk_graph,
     roc_graph,
 )
-from rulewright.report.rows import read_report_rows
 
 if TYPE_CHECKING:
-    from rulewright.report.confusion import Confusion
+    from rulewright.report import Confusion
 
 _CELL = 56
 

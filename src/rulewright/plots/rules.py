@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rulewright.model.text import claim, escape_line, rule_cells, strongest
+from rulewright.model import claim, escape_line, rule_cells, strongest
 from rulewright.plots.bars import bar_chart, label_axis, wrap_text
 from rulewright.plots.graphs import graph_chart, model_of
 from rulewright.plots.late_altair import alt
 from rulewright.plots.style import COLOURS, GREY, chart_of
-from rulewright.report.insight import size_drawings
+from rulewright.report import size_drawings
 
 if TYPE_CHECKING:
-    from rulewright.model.explanation import Explanation
+    from rulewright.model import Explanation
 
 
 def plot_rules(model: Any, *, n_bars: int = 15) -> alt.LayerChart:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from rulewright.data.writing import replace_file
+from rulewright.data import replace_file
 from rulewright.plots.late_altair import import_extra
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import label_of
-from rulewright.data.kinds.nominal import label_value
+from rulewright.data import label_of, label_value
 from rulewright.programs.covers import marks_by_column
 from rulewright.programs.distances import NumberDistance
 from rulewright.programs.nearest import Nearest

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rulewright import kernels
-from rulewright.encoding.covers import unpack_words
+from rulewright.encoding import unpack_words
 from rulewright.programs.program import list_conjunctions, positive
-from rulewright.rules import And, Conjunction, Labels, Or, Presence, Range
-from rulewright.rules.label_sets import any_of
+from rulewright.rules import And, Conjunction, Labels, Or, Presence, Range, any_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -6,7 +6,7 @@ import math
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data.late_imports import optional
+from rulewright.data import optional
 from rulewright.programs.program import ClassProgram
 from rulewright.programs.sql_words import quoted_name
 from rulewright.programs.target import Answer, n_rows

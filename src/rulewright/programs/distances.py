@@ -15,18 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from rulewright.data.json_fields import (
-    NUMBER,
-    PLACE,
-    WEIGHT,
-    Fields,
-    Part,
-    define,
-    described,
-    list_of,
-)
-from rulewright.rules import Conjunction, Labels, Presence, Range
-from rulewright.rules.checks import checked_column, finite_number
+from rulewright.data import NUMBER, PLACE, WEIGHT, Fields, Part, define, described, list_of
+from rulewright.rules import Conjunction, Labels, Presence, Range, checked_column, finite_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,8 +7,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data.kinds.nominal import label_value
-from rulewright.data.late_imports import optional
+from rulewright.data import label_value, optional
 from rulewright.programs.program import ClassProgram
 from rulewright.programs.rowwise import RowWriter
 from rulewright.programs.target import Answer, CannotRunError, ExportTarget, n_rows

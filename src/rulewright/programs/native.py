@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright import kernels
-from rulewright.encoding.covers import unpack_words
+from rulewright.encoding import unpack_words
 from rulewright.programs.covers import Coder, combine_bits
 from rulewright.programs.nearest import Lookup, Nearest
 from rulewright.programs.nodes import (

@@ -12,12 +12,12 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from rulewright.programs.sql_words import write_number
+from rulewright.programs import write_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.programs.sql_words import Dialect
+    from rulewright.programs import Dialect
     from rulewright.relational.derived import DerivedColumn
 
 DAY = 86_400_000.0

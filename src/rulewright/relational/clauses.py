@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rulewright.data.column_schema import ColumnSchema
+from rulewright.data import ColumnSchema
 from rulewright.relational.derived import Join, RowCondition, bare_word
 
 OPPOSITE = {"=": "!=", "!=": "=", ">": "<=", "<=": ">", "<": ">=", ">=": "<"}

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from rulewright.data.column_schema import ColumnSchema
-from rulewright.data.kind import KINDS
+from rulewright.data import KINDS, ColumnSchema
 
 OF_ROWS = frozenset({"exists", "count", "recency"})
 """Functions of rows; the others are of the values of a column."""

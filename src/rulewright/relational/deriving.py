@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import MISSING_CODE, Column, DataError
-from rulewright.data.readers.database import private_database
+from rulewright.data import MISSING_CODE, Column, DataError, private_database
 from rulewright.relational.aggregates import Aggregates
 from rulewright.relational.statements import Layout, Relation, Statements
 

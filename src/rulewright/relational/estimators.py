@@ -9,9 +9,10 @@ from sklearn.base import RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from rulewright.data import DataError, read_target
-from rulewright.estimators import CompactRulesClassifier, CompactRulesRegressor
-from rulewright.estimators.contract.parameters import (
+from rulewright.estimators import (
     CheckedByFit,
+    CompactRulesClassifier,
+    CompactRulesRegressor,
     Flag,
     Integer,
     Parameter,
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Table, Target
-    from rulewright.data.reading import Task
+    from rulewright.data import Table, Target, Task
 
 FUNCTIONS = ("exists", *DEFAULT_FUNCTIONS, "median")
 

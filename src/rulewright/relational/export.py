@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulewright.data import UNSEEN_CODE, DataError
-from rulewright.data.kinds.nominal import label_value
-from rulewright.programs.sql import Prelude, write_sql
-from rulewright.programs.sql_columns import READING
-from rulewright.programs.sql_words import (
+from rulewright.data import UNSEEN_CODE, DataError, label_value
+from rulewright.programs import (
+    READING,
+    Prelude,
     checked_dialect,
     column_of,
     quoted_name,
@@ -20,6 +19,7 @@ from rulewright.programs.sql_words import (
     rows_of,
     unused_prefix,
     write_number,
+    write_sql,
 )
 from rulewright.relational.aggregates import Aggregates
 from rulewright.relational.deriving import joins_of
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import ColumnSchema, Schema
     from rulewright.model import RuleModel
-    from rulewright.programs.sql_words import Dialect
+    from rulewright.programs import Dialect
     from rulewright.relational.recipe import Recipe
 
 

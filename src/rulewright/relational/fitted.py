@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from rulewright.estimators.contract.parameters import Parameterised
+from rulewright.estimators import Parameterised
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

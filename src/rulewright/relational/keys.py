@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from rulewright.data import DataError
-from rulewright.data.values import LARGEST_EXACT, convert_values
+from rulewright.data import LARGEST_EXACT, DataError, convert_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Column
-    from rulewright.data.source import Raw
+    from rulewright.data import Column, Raw
 
 KeyKind = Literal["whole numbers", "text"]
 

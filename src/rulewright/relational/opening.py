@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rulewright.data import DataError, open_table
-from rulewright.data.readers.files import READERS
-from rulewright.data.readers.tables import DatabaseTables, database_tables
+from rulewright.data import READERS, DatabaseTables, DataError, database_tables, open_table
 
 _DATABASES = (".duckdb", ".db", ".ddb")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.data.short import short_between
+from rulewright.data import short_between
 from rulewright.kernels import value_facts
 from rulewright.relational.aggregates import DIGITS, factor_of
 from rulewright.relational.grouping import doubles, in_threads, instances_by_label

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
-from rulewright.data.column_schema import ColumnSchema
-from rulewright.data.errors import DataError
-from rulewright.data.schema import Schema
+from rulewright.data import ColumnSchema, DataError, Schema
 from rulewright.relational.clauses import Clause, RelatedRow, RowComparison, SharedKey
 from rulewright.relational.derived import (
     ADDED,

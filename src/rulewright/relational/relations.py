@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rulewright.data import DataError, Derivable, Table
-from rulewright.data.numbers import numbers_of
-from rulewright.data.schema import check_distinct
-from rulewright.data.target import make_weights, target_of
+from rulewright.data import (
+    DataError,
+    Derivable,
+    Table,
+    check_distinct,
+    make_weights,
+    numbers_of,
+    target_of,
+)
 from rulewright.relational.deriving import derive_columns, joins_of
 from rulewright.relational.grouping import Paths, group_columns
 from rulewright.relational.keys import (
@@ -33,10 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Column, Schema, Source
-    from rulewright.data.readers.tables import DatabaseTables
-    from rulewright.data.reading import Task
-    from rulewright.data.source import Raw
+    from rulewright.data import Column, DatabaseTables, Raw, Schema, Source, Task
     from rulewright.relational.recipe import Recipe
 
 

@@ -13,13 +13,15 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data import DataError, read_like
-from rulewright.data.kinds.nominal import label_value
-from rulewright.data.late_imports import optional
-from rulewright.programs.adversarial import adversarial_rows
-from rulewright.programs.databases import provide_exp, read_answers
-from rulewright.programs.parity import compare_answers, native_answers
-from rulewright.programs.sql_words import quoted_name
+from rulewright.data import DataError, label_value, optional, read_like
+from rulewright.programs import (
+    adversarial_rows,
+    compare_answers,
+    native_answers,
+    provide_exp,
+    quoted_name,
+    read_answers,
+)
 from rulewright.relational.derived import DerivedColumn
 from rulewright.relational.deriving import joins_of
 from rulewright.relational.export import relational_sql

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from rulewright.explain.evaluated_rows import EvaluatedRows
-from rulewright.model import AdditiveRules, ClassModel
-from rulewright.model.text import escape_line
+from rulewright.explain import EvaluatedRows
+from rulewright.model import AdditiveRules, ClassModel, escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import Table
     from rulewright.kernels import BoolArray, FloatArray, IntArray
-    from rulewright.model import RuleModel
-    from rulewright.model.decisions import Costs
+    from rulewright.model import Costs, RuleModel
 
     Places: TypeAlias = NDArray[np.integer[Any]]
 

@@ -8,19 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import label_of
-from rulewright.explain import counterfactual
-from rulewright.explain.counterfactuals.answers import answer_text
-from rulewright.explain.overlap import count_overlap
-from rulewright.explain.targets import class_codes
-from rulewright.model import ClassModel
-from rulewright.model.text import escape_line
+from rulewright.explain import answer_text, class_codes, count_overlap, counterfactual
+from rulewright.model import ClassModel, escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.data import Table
-    from rulewright.explain import Counterfactuals
-    from rulewright.explain.evaluated_rows import EvaluatedRows
+    from rulewright.explain import Counterfactuals, EvaluatedRows
     from rulewright.model import RuleModel
     from rulewright.report.answers import Places
 

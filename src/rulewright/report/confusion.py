@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.html.line import cut_line
+from rulewright.html import cut_line
 from rulewright.report.curves import confusion
 
 if TYPE_CHECKING:

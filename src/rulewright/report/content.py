@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import examine
-from rulewright.explain.evaluated_rows import EvaluatedRows
-from rulewright.model.document import library_version
-from rulewright.model.html import paragraphs
-from rulewright.model.text import escape_line, title_of
+from rulewright.explain import EvaluatedRows
+from rulewright.model import escape_line, library_version, paragraphs, title_of
 from rulewright.report import insight
 from rulewright.report.answers import answers_on
 from rulewright.report.changes import row_changes, twin_rules

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.evidence.selective import count_risk_coverage
+from rulewright.evidence import count_risk_coverage
 from rulewright.report.measurement import effective_number, share_interval
 
 if TYPE_CHECKING:

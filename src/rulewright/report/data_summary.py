@@ -10,7 +10,7 @@ import numpy as np
 
 from rulewright.data import UNSEEN_CODE, Target, label_of
 from rulewright.html import cut_line
-from rulewright.model.text import escape_line, write_count
+from rulewright.model import escape_line, write_count
 from rulewright.report.answers import ClassAnswers, row_weights
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from rulewright.evidence.probabilities import calibration_error
+from rulewright.evidence import calibration_error
 from rulewright.report.answers import ClassAnswers
 from rulewright.report.confusion import confusion_of
 from rulewright.report.curves import calibration_curve, risk_curve

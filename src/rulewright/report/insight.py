@@ -9,8 +9,7 @@ import numpy as np
 
 from rulewright.explain import importance, partial_dependence
 from rulewright.html import cut_line
-from rulewright.model import AdditiveRules, RegressionRules, RuleSetVotes
-from rulewright.model.text import escape_line, write_count
+from rulewright.model import AdditiveRules, RegressionRules, RuleSetVotes, escape_line, write_count
 from rulewright.report.figures import Axis, ChartLine, Drawing, LineChart, bars
 from rulewright.trust import certificate
 
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rulewright.data import Kind, Table
-    from rulewright.explain import Dependence
-    from rulewright.explain.evaluated_rows import EvaluatedRows
+    from rulewright.explain import Dependence, EvaluatedRows
     from rulewright.model import RuleModel
 
 _SHOWN_COLUMNS = 15

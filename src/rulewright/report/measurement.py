@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.evidence.intervals import clopper_pearson, mean_interval
-from rulewright.evidence.probabilities import auc, row_losses
+from rulewright.evidence import auc, clopper_pearson, mean_interval, row_losses
 from rulewright.report.answers import NumberAnswers
 
 if TYPE_CHECKING:

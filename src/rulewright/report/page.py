@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from rulewright import html
-from rulewright.data.late_imports import optional
-from rulewright.data.writing import replace_file
-from rulewright.model import RuleModel
-from rulewright.model.text import write_count
-from rulewright.report import N_ROWS
+from rulewright.data import optional, replace_file
+from rulewright.model import RuleModel, write_count
 from rulewright.report.content import content_of
+from rulewright.report.defaults import N_ROWS
 from rulewright.report.measurement import NONE
 from rulewright.report.rows import read_report_rows
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.html import cut_line
-from rulewright.model.text import write_count
+from rulewright.model import write_count
 from rulewright.report.answers import ClassAnswers
 from rulewright.report.confusion import Confusion, confusion_of
 from rulewright.report.curves import (
@@ -20,7 +20,7 @@ from rulewright.report.curves import (
 )
 from rulewright.report.figures import Axis, ChartLine, LineChart, percent_text
 from rulewright.report.measurement import measures
-from rulewright.trust.certificates.vote_bounds import certify_held_out
+from rulewright.trust import certify_held_out
 
 if TYPE_CHECKING:
     from rulewright.report.answers import Answers, NumberAnswers

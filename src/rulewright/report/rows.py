@@ -10,7 +10,7 @@ from rulewright.data import Derivable, Table, open_table, read_like
 from rulewright.model import ClassModel
 
 if TYPE_CHECKING:
-    from rulewright.explain.evaluated_rows import EvaluatedRows
+    from rulewright.explain import EvaluatedRows
     from rulewright.model import RuleModel
 
 

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.html import cut_line
-from rulewright.model import ClassModel
-from rulewright.model.text import escape_line, strongest
+from rulewright.model import ClassModel, escape_line, strongest
 from rulewright.rules import Conjunction, NumberCoverage
-from rulewright.trust import ClassRuleStatistics
-from rulewright.trust.statistics import compute_statistics
+from rulewright.trust import ClassRuleStatistics, compute_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.explain.evaluated_rows import EvaluatedRows
+    from rulewright.explain import EvaluatedRows
     from rulewright.kernels import BoolArray
     from rulewright.model import RuleModel
     from rulewright.report.answers import Places

@@ -13,11 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import label_of
-from rulewright.model import ClassModel
-from rulewright.model.text import escape_line
-from rulewright.programs.javascript import write_javascript
-from rulewright.programs.nodes import Constant, Term, TermSums
-from rulewright.programs.program import Program
+from rulewright.model import ClassModel, escape_line
+from rulewright.programs import Constant, Program, Term, TermSums, write_javascript
 from rulewright.report.rule_lines import order_by_use
 from rulewright.rules import Adds, Head, Not
 

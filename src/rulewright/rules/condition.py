@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from rulewright.data import KINDS
-from rulewright.data.json_fields import FLAG, NUMBER, TEXT, Fields, Part, list_of
+from rulewright.data import FLAG, KINDS, NUMBER, TEXT, Fields, Part, list_of
 from rulewright.rules.checks import (
     check_ordered,
     checked_column,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from rulewright.data.json_fields import CLASS_WEIGHTS, NUMBER, WEIGHT, Fields, define, described
+from rulewright.data import CLASS_WEIGHTS, NUMBER, WEIGHT, Fields, define, described
 from rulewright.rules.checks import checked_number, finite_number
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
-from rulewright.data.json_fields import Fields, Part, define, list_of
+from rulewright.data import Fields, Part, define, list_of
 from rulewright.rules.conjunction import Conjunction
 from rulewright.rules.label_sets import CONDITION, opposite
 

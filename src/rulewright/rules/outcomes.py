@@ -12,16 +12,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
-from rulewright.data.json_fields import (
-    DISTRIBUTION,
-    NUMBER,
-    PLACE,
-    WEIGHT,
-    Fields,
-    define,
-    described,
-    list_of,
-)
+from rulewright.data import DISTRIBUTION, NUMBER, PLACE, WEIGHT, Fields, define, described, list_of
 from rulewright.rules.checks import finite_number
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
-from rulewright.data.json_fields import ANY, Fields, Part
+from rulewright.data import ANY, Fields, Part
 from rulewright.rules.coverage import Coverage, NumberCoverage, coverage_from_json
 from rulewright.rules.formula import FORMULA, Formula, formula_from_json
 from rulewright.rules.outcomes import Adds, Outcome, outcome_from_json

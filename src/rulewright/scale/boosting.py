@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright import kernels
-from rulewright.estimators.mlrules.pruning import PrefixPruning, Pruning
+from rulewright.estimators import PrefixPruning, Pruning
 from rulewright.kernels import GrownRule, Lanes
 from rulewright.scale import questions
 from rulewright.scale.likelihood import InformedParts, PartedLikelihood
 from rulewright.scale.scores import BLOCKS, LOSS_STEPS, AppliedRule, RuleHistory, Setup
 from rulewright.search import LEAST_ROWS, FoundRule, RuleGrower
-from rulewright.weighting.likelihood import MOST_FINE_ROWS, coarse_unit, fine_unit
-from rulewright.weighting.votes import is_cumulative
+from rulewright.weighting import MOST_FINE_ROWS, coarse_unit, fine_unit, is_cumulative
 
 if TYPE_CHECKING:
-    from rulewright.encoding.binned import Test
-    from rulewright.estimators.mlrules.settings import BoostingSettings
+    from rulewright.encoding import Test
+    from rulewright.estimators import BoostingSettings
     from rulewright.kernels import ByteArray, FloatArray, Limits, Score, StatArray
     from rulewright.rules import Head
     from rulewright.scale.coding import Coding

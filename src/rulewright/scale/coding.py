@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright import kernels
-from rulewright.encoding.binned import (
+from rulewright.encoding import (
     EXACT_ROWS,
     FAST_BINS,
     MOST_BINS,

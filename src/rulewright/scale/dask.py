@@ -14,8 +14,7 @@ import uuid
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data import DataError
-from rulewright.data.late_imports import optional
+from rulewright.data import DataError, optional
 from rulewright.scale.parts import LocalParts, TablePart, add_answers
 
 if TYPE_CHECKING:

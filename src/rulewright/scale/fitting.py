@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import DataError
-from rulewright.estimators import MLRulesClassifier
-from rulewright.estimators.contract.parameters import check_parameters
+from rulewright.estimators import MLRulesClassifier, check_parameters
 from rulewright.scale.coding import in_memory
 from rulewright.scale.files import ROWS_PER_PART, FileParts, map_codes_to_files
 from rulewright.scale.mlrules import PartedMLRules
 from rulewright.scale.parts import LocalParts, TablePart
 from rulewright.scale.sample_fit import learn_sampled
 from rulewright.scale.survey import PartReading, overview
-from rulewright.search.options import count_threads
+from rulewright.search import count_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.data import Target
-from rulewright.data.schema import label_of
+from rulewright.data import Target, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright.scale import questions
-from rulewright.weighting.likelihood import step_of
-from rulewright.weighting.votes import VoteLanes
+from rulewright.weighting import VoteLanes, step_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,12 +10,14 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.data import Target
-from rulewright.estimators import MLRulesClassifier
-from rulewright.estimators.contract.ordinal import ordered_target
-from rulewright.estimators.contract.progress import progress_bar
-from rulewright.estimators.contract.weights import warn_of_shares
-from rulewright.estimators.finishing.probabilities import note_figures
-from rulewright.estimators.mlrules.boosting import Boosting
+from rulewright.estimators import (
+    Boosting,
+    MLRulesClassifier,
+    note_figures,
+    ordered_target,
+    progress_bar,
+    warn_of_shares,
+)
 from rulewright.model import AdditiveRules
 from rulewright.scale.boosting import ClassWeights, PartedRows
 from rulewright.scale.coding import Coding, choose_bins, code_parts
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Schema
-    from rulewright.estimators.mlrules.settings import BoostingSettings
+    from rulewright.estimators import BoostingSettings
     from rulewright.kernels import FloatArray
     from rulewright.scale.coding import Keep
     from rulewright.scale.parts import KeptObjects, Parts

@@ -20,7 +20,7 @@ from rulewright.scale.scores import BLOCKS, CodedRows, RowScores
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.encoding.binned import Test
+    from rulewright.encoding import Test
     from rulewright.kernels import BoolArray, ByteArray, IntArray, Lanes, StatArray
     from rulewright.scale.scores import AppliedRule, RuleHistory, Setup
 

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.encoding.covers import PackedCovers
-from rulewright.estimators.compact.losses import ClassLoss
-from rulewright.estimators.compact.members import ResponseProblem
-from rulewright.estimators.compact.number_loss import NumberLoss
+from rulewright.encoding import PackedCovers
+from rulewright.estimators import ClassLoss, NumberLoss, ResponseProblem
 from rulewright.kernels import STAT
 from rulewright.model import AdditiveRules
 from rulewright.rules import Adds, Head
 
 if TYPE_CHECKING:
-    from rulewright.estimators.compact.losses import FittedResponses
+    from rulewright.estimators import FittedResponses
     from rulewright.kernels import BoolArray, ByteArray, FloatArray, StatArray
     from rulewright.scale.counting import Counting
     from rulewright.scale.parts import TablePart

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright import kernels
-from rulewright.encoding.binned import pad_tests
-from rulewright.evidence.probabilities import N_BINS, row_losses
+from rulewright.encoding import pad_tests
+from rulewright.evidence import N_BINS, row_losses
 from rulewright.kernels import ROW, STAT
 from rulewright.scale.partition import is_drawn
 from rulewright.scale.scores import PartSums
@@ -21,7 +21,7 @@ from rulewright.scale.scores import PartSums
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rulewright.encoding.binned import Test
+    from rulewright.encoding import Test
     from rulewright.kernels import Lanes, StatArray
     from rulewright.scale.partition import Blocks, Partition, PartitionState
     from rulewright.scale.scores import AppliedRule, RowScores, RuleHistory

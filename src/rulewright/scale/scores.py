@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright import kernels
-from rulewright.encoding.binned import pad_tests
+from rulewright.encoding import pad_tests
 from rulewright.kernels import ROW, STAT, CodeColumns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rulewright.encoding.binned import Test
+    from rulewright.encoding import Test
     from rulewright.kernels import FloatArray, IntArray, RowArray, StatArray
 
 BLOCKS = 32

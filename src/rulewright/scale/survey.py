@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import (
+    BOOLEAN_LABELS,
     ColumnSchema,
     DataError,
     Numbers,
     Schema,
     Table,
     Target,
+    label_of,
     open_table,
+    position,
     read_table,
+    recode,
 )
-from rulewright.data.naming import position
-from rulewright.data.reading import recode
-from rulewright.data.schema import BOOLEAN_LABELS, label_of
 from rulewright.scale.hashing import SPAN, row_hashes
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data.reading import Task
+    from rulewright.data import Task
     from rulewright.scale.parts import Parts, TablePart
 
 

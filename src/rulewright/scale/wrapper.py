@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from rulewright.data.late_imports import optional
+from rulewright.data import optional
 from rulewright.scale.fitting import SAMPLE_ROWS, fit_partitions
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data.errors import DataError
-from rulewright.encoding.covers import PackedCovers, count_words
+from rulewright.data import DataError
+from rulewright.encoding import PackedCovers, count_words
 from rulewright.search.formulas import formula_cover
 
 if TYPE_CHECKING:

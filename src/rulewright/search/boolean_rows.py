@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import TrainingSet
-    from rulewright.encoding.covers import PackedCovers
+    from rulewright.encoding import PackedCovers
     from rulewright.kernels import BoolArray, FloatArray, IntArray
     from rulewright.search.formulas import DnfFormula
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.bounds import block_size_bound, randomsearch_success
-from rulewright.data.late_imports import optional
+from rulewright.data import optional
 from rulewright.search.boolean_examples import BooleanExamples, group_vectors
 from rulewright.search.formulas import FALSE, TRUE, DnfFormula, drop_subsumed, term_cover
 from rulewright.search.options import check_whole, count_threads
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rulewright.bounds import Bound
-    from rulewright.encoding.covers import PackedCovers
+    from rulewright.encoding import PackedCovers
     from rulewright.search.formulas import Term
     from rulewright.search.slices import Progress
 

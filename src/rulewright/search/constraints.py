@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from rulewright.data import DataError
-from rulewright.encoding.rounding import MOST_DIGITS
+from rulewright.encoding import MOST_DIGITS
 from rulewright.kernels import Op
 from rulewright.search.names import offer_names
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright import kernels
-from rulewright.data.late_imports import optional
+from rulewright.data import optional
 from rulewright.kernels import DnfSettings
 from rulewright.search.boolean_examples import BooleanExamples, packed_columns
 from rulewright.search.formulas import (

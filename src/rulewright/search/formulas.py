@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.encoding.booleans import BooleanLiteral
+from rulewright.encoding import BooleanLiteral
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rulewright.encoding.covers import PackedCovers
+    from rulewright.encoding import PackedCovers
     from rulewright.kernels import BoolArray, StatArray
 
 Term = tuple[BooleanLiteral, ...]

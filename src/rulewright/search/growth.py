@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rulewright import kernels
-from rulewright.encoding.binned import pad_tests
+from rulewright.encoding import pad_tests
 from rulewright.rules import Adds, Rule
 
 if TYPE_CHECKING:
-    from rulewright.encoding.binned import BinnedColumns, Test, Threshold
+    from rulewright.encoding import BinnedColumns, Test, Threshold
     from rulewright.kernels import (
         Beam,
         BoolArray,

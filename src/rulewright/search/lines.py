@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.model.linear import LinearTerm, units_of
+from rulewright.model import LinearTerm, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from rulewright.encoding.covers import PackedCovers
-from rulewright.programs.covers import Coder
+from rulewright.encoding import PackedCovers
+from rulewright.programs import Coder
 from rulewright.search.limits import SearchLimits
 from rulewright.search.options import check_share, check_whole
 from rulewright.search.sampling import Subsampler
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rulewright.data import Table
-    from rulewright.encoding.binned import BinnedColumns
+    from rulewright.encoding import BinnedColumns
     from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray, WordArray
     from rulewright.rules import Conjunction
     from rulewright.search.trees import Tree

@@ -12,11 +12,10 @@ import numpy as np
 from rulewright import kernels
 from rulewright.data import DataError
 from rulewright.kernels import STAT, Op, Routes, TreeShape
-from rulewright.rules import Conjunction, Labels, Presence, Range
-from rulewright.rules.label_sets import opposite
+from rulewright.rules import Conjunction, Labels, Presence, Range, opposite
 
 if TYPE_CHECKING:
-    from rulewright.encoding.binned import BinnedColumns
+    from rulewright.encoding import BinnedColumns
     from rulewright.kernels import (
         BoolArray,
         CodeColumns,

@@ -1,5 +1,5 @@
 """When to stop and how large a model may be: stopping rules, sizes, description lengths."""
 
-from rulewright.stopping.boosting import STOPPING, Stopping, Validation, Window
+import lazy_loader
 
-__all__ = ["STOPPING", "Stopping", "Validation", "Window"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -14,7 +14,7 @@ from functools import cache
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from rulewright.data.late_imports import optional
+from rulewright.data import optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from rulewright.bounds.repository import rule_radius
+from rulewright.bounds import rule_radius
 
 
 def mmv_penalty(i: int, n: float, delta: float, constant: float) -> float:

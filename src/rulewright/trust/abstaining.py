@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.bounds.checks import checked_delta
-from rulewright.evidence.selective import count_risk_coverage, lead_for_error
-from rulewright.explain.targets import checked_class_codes, model_of, rows_with_target
-from rulewright.model import ClassModel
-from rulewright.model.text import write_count
+from rulewright.bounds import checked_delta
+from rulewright.evidence import count_risk_coverage, lead_for_error
+from rulewright.explain import checked_class_codes, model_of, rows_with_target
+from rulewright.model import ClassModel, write_count
 
 if TYPE_CHECKING:
-    from rulewright.evidence.selective import RiskCoverage
+    from rulewright.evidence import RiskCoverage
     from rulewright.kernels import BoolArray, FloatArray
 
 _STEPS = 50

@@ -6,16 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.evidence.selective import (
-    count_risk_coverage,
-    count_selective_score,
-    lead_for_error,
-)
+from rulewright.evidence import count_risk_coverage, count_selective_score, lead_for_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rulewright.evidence.selective import RiskCoverage, SelectiveScore
+    from rulewright.evidence import RiskCoverage, SelectiveScore
     from rulewright.kernels import BoolArray
     from rulewright.model import ClassModel, RuleSetVotes
 

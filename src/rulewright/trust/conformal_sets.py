@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.bounds.checks import checked_delta
+from rulewright.bounds import checked_delta
 from rulewright.data import DataError, read_like
-from rulewright.evidence.conformal import conformal_threshold, coverage_bound
-from rulewright.evidence.intervals import clopper_pearson
-from rulewright.explain.targets import checked_class_codes, model_of, rows_with_target
-from rulewright.model import ClassModel
-from rulewright.model.frame import to_frame
-from rulewright.model.text import escape_line, write_count
+from rulewright.evidence import clopper_pearson, conformal_threshold, coverage_bound
+from rulewright.explain import checked_class_codes, model_of, rows_with_target
+from rulewright.model import ClassModel, escape_line, to_frame, write_count
 
 if TYPE_CHECKING:
     from rulewright.data import Table

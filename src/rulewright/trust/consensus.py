@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import Table, Target, read_like
-from rulewright.model.forms.dnf import DnfModel, laplace
-from rulewright.search.options import check_whole
+from rulewright.model import DnfModel, laplace
+from rulewright.search import check_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.model import RuleModel
-    from rulewright.model.forms.votes import RuleSetVotes
+    from rulewright.model import RuleModel, RuleSetVotes
 
 
 @dataclass(frozen=True)

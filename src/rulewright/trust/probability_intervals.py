@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import DataError
-from rulewright.data.late_imports import optional
-from rulewright.explain.targets import checked_class_codes, model_of, rows_with_target
-from rulewright.model import ClassModel
-from rulewright.model.frame import to_frame
+from rulewright.data import DataError, optional
+from rulewright.explain import checked_class_codes, model_of, rows_with_target
+from rulewright.model import ClassModel, to_frame
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray

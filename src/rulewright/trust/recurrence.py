@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.evidence.intervals import clopper_pearson
-from rulewright.explain.claims import claim_text, claims_less
-from rulewright.explain.importances import importance
-from rulewright.model import AdditiveRules, RegressionRules
-from rulewright.model.frame import to_frame
-from rulewright.model.text import align_cells, escape_line, strongest
-from rulewright.rules import Range
-from rulewright.rules.words import write_word
+from rulewright.evidence import clopper_pearson
+from rulewright.explain import claim_text, claims_less, importance
+from rulewright.model import (
+    AdditiveRules,
+    RegressionRules,
+    align_cells,
+    escape_line,
+    strongest,
+    to_frame,
+)
+from rulewright.rules import Range, write_word
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rulewright.explain.claims import claim_text
+from rulewright.explain import claim_text
 from rulewright.html import bold, lines, note, table, view
-from rulewright.model.frame import to_frame
-from rulewright.model.text import align_cells
+from rulewright.model import align_cells, to_frame
 
 if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray

@@ -6,14 +6,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rulewright.bounds.checks import checked_delta
+from rulewright.bounds import checked_delta
 from rulewright.data import DataError
-from rulewright.evidence.claims import rank_e_value, rank_p_value, share_e_value, share_p_value
-from rulewright.evidence.discoveries import benjamini_yekutieli, e_bh
-from rulewright.evidence.intervals import clopper_pearson, difference_interval, mean_interval
-from rulewright.explain.claims import claims_less
-from rulewright.explain.evaluated_rows import EvaluatedRows
-from rulewright.explain.targets import checked_class_codes, model_of, rows_with_target
+from rulewright.evidence import (
+    benjamini_yekutieli,
+    clopper_pearson,
+    difference_interval,
+    e_bh,
+    mean_interval,
+    rank_e_value,
+    rank_p_value,
+    share_e_value,
+    share_p_value,
+)
+from rulewright.explain import (
+    EvaluatedRows,
+    checked_class_codes,
+    claims_less,
+    model_of,
+    rows_with_target,
+)
 from rulewright.model import ClassModel
 from rulewright.trust.rule_table import ClassRuleStatistics, NumberRuleStatistics
 
@@ -21,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.data import Table
-    from rulewright.encoding.covers import PackedCovers
+    from rulewright.encoding import PackedCovers
     from rulewright.kernels import BoolArray, FloatArray
     from rulewright.model import RuleModel
     from rulewright.rules import Head, Rule

@@ -10,18 +10,17 @@ from collections import defaultdict
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from rulewright.encoding.canonical import term_literals
-from rulewright.model.forms.dnf import laplace
+from rulewright.encoding import term_literals
+from rulewright.model import laplace
 from rulewright.trust.certificates.votes import encoding_of, posteriors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
     from typing import TypeVar
 
-    from rulewright.encoding.booleans import BooleanEncoding, BooleanLiteral
-    from rulewright.encoding.canonical import CanonicalTerm
-    from rulewright.model.forms.votes import RuleSetVotes
-    from rulewright.weighting.posterior import Posterior
+    from rulewright.encoding import BooleanEncoding, BooleanLiteral, CanonicalTerm
+    from rulewright.model import RuleSetVotes
+    from rulewright.weighting import Posterior
 
     Item = TypeVar("Item", bound=Hashable)
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from rulewright.model.decisions import by_steps, margins, softmax
-from rulewright.model.steps import IsotonicSteps
+from rulewright.model import IsotonicSteps, by_steps, margins, softmax
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

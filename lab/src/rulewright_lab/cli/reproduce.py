@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from rulewright.cli.experiment import RunOptions, perform, split_names
-from rulewright.cli.option_groups import group_options
+from rulewright.cli import RunOptions, group_options, perform, split_names
 from rulewright_lab.experiments.reproductions import REPRODUCTIONS, Extent, Reproduction
 
 app = typer.Typer(add_completion=False)

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.ensemble import BaggingClassifier
 
 from rulewright import __version__
-from rulewright.comparison.learners import Learner, RivalWorker
+from rulewright.comparison import Learner, RivalWorker
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rulewright.comparison.learners import Worker
+    from rulewright.comparison import Worker
     from rulewright.kernels import FloatArray
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rulewright import __version__
-from rulewright.comparison.protocol import Place
+from rulewright.comparison import Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rulewright.comparison.trial import Record
+    from rulewright.comparison import Record
 
 
 FIRST = Place(0, 0)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Literal
 
-from rulewright.plots.late_altair import alt
-from rulewright.plots.saving import save_chart
-from rulewright.plots.style import GREY, chart_of, distinct, finish_layers
+from rulewright.plots import GREY, alt, chart_of, distinct, finish_layers, save_chart
 from rulewright_lab.experiments.labels import place_labels
 from rulewright_lab.experiments.rank_diagram import critical_difference_chart
 

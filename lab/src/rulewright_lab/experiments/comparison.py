@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import select_failed
+from rulewright.comparison import Grid, Report, select_failed
 from rulewright_lab.experiments.charts import curve_chart
 from rulewright_lab.experiments.data import PaperData
 from rulewright_lab.experiments.datasets import find_dataset
@@ -20,8 +19,7 @@ from rulewright_lab.experiments.summary import matrix
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.comparison.report import Cell
-    from rulewright.comparison.trial import Record
+    from rulewright.comparison import Cell, Record
     from rulewright.kernels import FloatArray
 
 MEASURES = {"error": "Error", "log_loss": "Log-loss"}

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from rulewright.data import Column, ColumnSchema
-from rulewright.encoding.booleans import encode_booleans
-from rulewright.encoding.domains import attributes
+from rulewright.encoding import attributes, encode_booleans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -5,8 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from rulewright.data import Table, read_table
-from rulewright.data.late_imports import optional
+from rulewright.data import Table, optional, read_table
 
 _SQUARES = tuple(
     f"{row}-{column}-square"

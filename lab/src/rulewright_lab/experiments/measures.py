@@ -6,17 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.comparison.learners import OurWorker
-from rulewright.comparison.measures import score
-from rulewright.comparison.resources import Cost
+from rulewright.comparison import Cost, OurWorker, score
 from rulewright.estimators import RuleCombiner
 from rulewright.trust import certificate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.comparison.learners import Worker
-    from rulewright.comparison.measures import Figures
+    from rulewright.comparison import Figures, Worker
     from rulewright.data import Table
 
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.weighting.posterior import PosteriorReport, log_posterior, weights_from_logs
-from rulewright.weighting.posterior.schemes import log_shares
+from rulewright.weighting import PosteriorReport, log_posterior, log_shares, weights_from_logs
 
 if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray

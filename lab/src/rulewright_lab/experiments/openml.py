@@ -6,8 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from rulewright.data import MISSING_CODE, Column, ColumnSchema, DataError, Table, read_target
-from rulewright.data.late_imports import optional
+from rulewright.data import (
+    MISSING_CODE,
+    Column,
+    ColumnSchema,
+    DataError,
+    Table,
+    optional,
+    read_target,
+)
 from rulewright_lab.experiments.registry import DatasetInfo, DatasetUnavailableError
 
 # Columns that name the rows; they are not features in the papers.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import stats
 
-from rulewright.comparison.statistics import DIGITS, FoldTest, finite, ratio, without_noise
+from rulewright.comparison import DIGITS, FoldTest, finite, ratio, without_noise
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.comparison.protocol import Folds, Place, Split, seed_random
+from rulewright.comparison import Folds, Place, Split, seed_random
 
 if TYPE_CHECKING:
     from rulewright.kernels import IntArray

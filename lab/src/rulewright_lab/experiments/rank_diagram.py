@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from rulewright.plots.late_altair import alt
-from rulewright.plots.style import describe_chart
+from rulewright.plots import alt, describe_chart
 from rulewright_lab.experiments.statistics import rank_groups
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from scipy import stats
 
-from rulewright.comparison.statistics import (
+from rulewright.comparison import (
     average_ranks,
     check_counts,
     figures_by_set,

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.comparison.summary import Figure, figures
+from rulewright.comparison import Figure, figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rulewright.comparison.trial import Record
+    from rulewright.comparison import Record
     from rulewright.kernels import FloatArray
 
 

@@ -5,14 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rulewright.search.repository.bias_file import (
-    PLUGINS,
-    StatementForm,
-    bias_of,
-    parse_bias,
-    read_bias_text,
-)
-from rulewright.search.repository.bias_file import dump_bias as dump_statements
+from rulewright.search import PLUGINS, StatementForm, bias_of, parse_bias, read_bias_text
+from rulewright.search import dump_bias as dump_statements
 from rulewright_lab.framework.data import DataSpec
 from rulewright_lab.framework.legacy import is_legacy, parse_legacy
 from rulewright_lab.framework.pattern_statements import Occurs, RefinedTrees, Subgraphs
@@ -21,8 +15,7 @@ from rulewright_lab.framework.statements import Goals, Operator, Sql
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rulewright.search.repository import Bias
-    from rulewright.search.repository.bias_file import Plugins
+    from rulewright.search import Bias, Plugins
 
 _PATHS = {key: key for key in ("path", "max_depth")}
 _TESTS = {key: key for key in ("where", "max_labels", "n_thresholds", "min_support")}

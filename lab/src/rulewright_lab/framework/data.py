@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright.data import DataError, Table, open_table, read_table, read_weights
-from rulewright.relational.graphs.graph import Graph
-from rulewright.relational.graphs.molecules import MoleculeReading, read_each, read_graph_rows
-from rulewright.relational.relations import Relations
-from rulewright.search.names import offer_names
-from rulewright.search.repository import BiasError
+from rulewright.relational import Graph, MoleculeReading, Relations, read_each, read_graph_rows
+from rulewright.search import BiasError, offer_names
 from rulewright_lab.framework.instances import (
     GraphInstances,
     RelatedInstances,

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from rulewright.relational.graphs.candidates import BY_CLASS, least_count, worths
-from rulewright.search.options import check_whole
+from rulewright.relational import BY_CLASS, least_count, worths
+from rulewright.search import check_whole
 from rulewright_lab.framework.levels import Needs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.encoding.signed import SignedCovers
+    from rulewright.encoding import SignedCovers
     from rulewright.kernels import FloatArray
     from rulewright_lab.framework.levels import Context
     from rulewright_lab.framework.query import Query

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rulewright.data import DataError
-from rulewright.encoding.signed import SignedCovers
-from rulewright.search.repository import Base, BiasError
-from rulewright.search.repository.blocks import RuleBlock, Sources
-from rulewright.search.repository.generators import where
+from rulewright.encoding import SignedCovers
+from rulewright.search import Base, BiasError, RuleBlock, Sources, where
 from rulewright_lab.framework.generators import ROUND
 from rulewright_lab.framework.levels import Needs
 from rulewright_lab.framework.prolog import EngineUnavailable
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.data import Table
-    from rulewright.search.repository import Bias
+    from rulewright.search import Bias
     from rulewright_lab.framework.generators import _Round
     from rulewright_lab.framework.levels import Context
 

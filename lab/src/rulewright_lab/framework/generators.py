@@ -14,14 +14,9 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.data import DataError
-from rulewright.encoding.covers import PackedCovers
-from rulewright.encoding.signed import SignedCovers
-from rulewright.relational.graphs.candidates import least_count, mine_patterns
-from rulewright.relational.graphs.database import GraphLabels
-from rulewright.relational.graphs.pattern import Pattern
-from rulewright.search.repository import Base
-from rulewright.search.repository.blocks import Sources
-from rulewright.search.repository.joining import all_body
+from rulewright.encoding import PackedCovers, SignedCovers
+from rulewright.relational import GraphLabels, Pattern, least_count, mine_patterns
+from rulewright.search import Base, Sources, all_body
 from rulewright_lab.framework.instances import GraphInstances
 from rulewright_lab.framework.levels import Needs, needs_of
 from rulewright_lab.framework.query import Occurrence, Query
@@ -29,7 +24,7 @@ from rulewright_lab.framework.query import Occurrence, Query
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rulewright.relational.graphs.graph import Graph
+    from rulewright.relational import Graph
     from rulewright_lab.framework.levels import Context
 
 

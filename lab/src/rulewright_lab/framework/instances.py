@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import Column, DataError, Table
-from rulewright.encoding.covers import PackedCovers
-from rulewright.encoding.signed import SignedCovers
-from rulewright.relational.choosing import draft_recipe
-from rulewright.relational.graphs.features import pattern_occurrences
-from rulewright.relational.paths import join_paths, read_paths
-from rulewright.search.repository.blocks import covers_of
+from rulewright.encoding import PackedCovers, SignedCovers
+from rulewright.relational import draft_recipe, join_paths, pattern_occurrences, read_paths
+from rulewright.search import covers_of
 from rulewright_lab.framework.query import Goal, Occurrence, Related, definitions
 
 if TYPE_CHECKING:
@@ -23,11 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.kernels import FloatArray, SignArray
-    from rulewright.relational.graphs.graph import Graph
-    from rulewright.relational.keys import Link
-    from rulewright.relational.paths import Path
-    from rulewright.relational.recipe import Recipe
-    from rulewright.relational.relations import Relations
+    from rulewright.relational import Graph, Link, Path, Recipe, Relations
     from rulewright_lab.framework.prolog import Prolog
     from rulewright_lab.framework.query import Made, Query
 

@@ -14,9 +14,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from rulewright.search.names import offer_names
-from rulewright.search.repository import BiasError
-from rulewright.search.repository.repository import BiasTarget
+from rulewright.search import BiasError, BiasTarget, offer_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from rulewright.model.class_model import ClassModel
-from rulewright.model.document import ModelFileError, json_list, read_document, write_document
-from rulewright.model.storage import model_of_content
-from rulewright.relational.graphs.pattern import Pattern
-from rulewright.relational.recipe import schema_recipe
-from rulewright.search.repository import BiasError
+from rulewright.model import (
+    ClassModel,
+    ModelFileError,
+    json_list,
+    model_of_content,
+    read_document,
+    write_document,
+)
+from rulewright.relational import Pattern, schema_recipe
+from rulewright.search import BiasError
 from rulewright_lab.framework.data import DataSpec
 from rulewright_lab.framework.instances import RelatedInstances
 from rulewright_lab.framework.query import Goal, Occurrence, Query, Related
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import Table
     from rulewright.kernels import FloatArray
-    from rulewright.model.explanation import Explanation
+    from rulewright.model import Explanation
     from rulewright_lab.framework.query import Made
 
 FORM = "queries"

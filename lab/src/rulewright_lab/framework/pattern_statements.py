@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from rulewright.estimators.contract.parameters import check_parameters
-from rulewright.relational.graphs.database import GraphLabels, each_subgraph
-from rulewright.relational.graphs.features import SubgraphFeatures
-from rulewright.relational.graphs.local_search import SubgraphIndex
-from rulewright.relational.graphs.pattern import Pattern
-from rulewright.relational.graphs.reading_text import parse_pattern
-from rulewright.search.options import check_whole
-from rulewright.search.repository import BiasError
-from rulewright.search.repository.generators import where as called
+from rulewright.estimators import check_parameters
+from rulewright.relational import (
+    GraphLabels,
+    Pattern,
+    SubgraphFeatures,
+    SubgraphIndex,
+    each_subgraph,
+    parse_pattern,
+)
+from rulewright.search import BiasError, check_whole
+from rulewright.search import where as called
 from rulewright_lab.framework.generators import graphs_of
 from rulewright_lab.framework.instances import GraphInstances
 from rulewright_lab.framework.levels import Needs

@@ -12,23 +12,22 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rulewright.data import DataError, TrainingSet, read_target
-from rulewright.estimators import RumbleClassifier
-from rulewright.estimators.contract.parameters import (
+from rulewright.estimators import (
     CheckedByFit,
     Choice,
     Integer,
+    OutOfFold,
     Parameter,
     Parameterised,
+    RumbleClassifier,
     Splitting,
+    assign_folds,
     check_parameters,
+    with_probabilities,
 )
-from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import assign_folds
 from rulewright.model import AdditiveRules
-from rulewright.relational.graphs.model import GraphRules
-from rulewright.relational.relations import Relations
-from rulewright.search import LEAST_ROWS
-from rulewright.search.repository import Bias, BiasError
+from rulewright.relational import GraphRules, Relations
+from rulewright.search import LEAST_ROWS, Bias, BiasError
 from rulewright.weighting import CALIBRATIONS
 from rulewright_lab.framework.bias_file import load_bias
 from rulewright_lab.framework.data import DataSpec

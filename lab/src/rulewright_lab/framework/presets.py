@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rulewright.search.names import offer_names
-from rulewright.search.repository import Bias
+from rulewright.search import Bias, offer_names
 from rulewright_lab.framework.filters import Best, Constant, MinSupport
 from rulewright_lab.framework.from_bias import FromBias
 from rulewright_lab.framework.generators import Bottom, Given, Grown, Mined, Refined

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import Column, DataError
-from rulewright.relational.paths import join_paths
-from rulewright.search.repository import BiasError
+from rulewright.relational import join_paths
+from rulewright.search import BiasError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,10 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.kernels import SignArray
-    from rulewright.relational.derived import DerivedColumn
-    from rulewright.relational.recipe import Recipe
-    from rulewright.relational.relations import Relations
-    from rulewright.relational.table_data import TableData
+    from rulewright.relational import DerivedColumn, Recipe, Relations, TableData
 
 _ANSWER, _ERROR, _UNKNOWN = "answer", "error", "unknown"
 _NO_LIMIT = 86_400.0

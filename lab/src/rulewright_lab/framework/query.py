@@ -7,15 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from rulewright.data import ColumnSchema
-from rulewright.relational.graphs.database import GraphLabels
-from rulewright.relational.graphs.model import ABSENT, PRESENT
-from rulewright.relational.graphs.pattern import Pattern
+from rulewright.relational import ABSENT, PRESENT, GraphLabels, Pattern
 from rulewright.rules import And, Conjunction, Labels, Not, Or, normalise, parse_formula
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rulewright.relational.derived import DerivedColumn
+    from rulewright.relational import DerivedColumn
     from rulewright.rules import Formula
 
 

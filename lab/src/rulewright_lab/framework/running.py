@@ -11,11 +11,10 @@ import numpy as np
 from sklearn.base import clone
 
 from rulewright.data import DataError
-from rulewright.estimators import RumbleClassifier
-from rulewright.estimators.rumble.estimator import NORM
+from rulewright.estimators import NORM, RumbleClassifier
 from rulewright.model import ClassModel
 from rulewright.rules import normalise
-from rulewright.search.repository import Bias, Formulas
+from rulewright.search import Bias, Formulas
 from rulewright_lab.framework.generators import ROUND, Given, Shared
 from rulewright_lab.framework.levels import (
     SEES_DATA,
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Target
-    from rulewright.estimators.folds.folds import Folds
+    from rulewright.estimators import Folds
     from rulewright_lab.framework.instances import Instances
 
 CHUNK = 256

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rulewright.search.repository import BiasError
-from rulewright.search.repository.generators import check_generator
-from rulewright.search.repository.generators import where as called
+from rulewright.search import BiasError, check_generator
+from rulewright.search import where as called
 from rulewright_lab.framework.levels import Needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulewright.search.repository.blocks import RuleBlock, Sources
+    from rulewright.search import RuleBlock, Sources
 
 
 class Statement:

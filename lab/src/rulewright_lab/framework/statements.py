@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rulewright.relational.choosing import DEFAULT_FUNCTIONS, ChoiceSettings, propose_columns
-from rulewright.relational.derived import DerivedColumn, RowCondition
+from rulewright.relational import (
+    DEFAULT_FUNCTIONS,
+    ChoiceSettings,
+    DerivedColumn,
+    RowCondition,
+    propose_columns,
+)
 from rulewright.rules import Conjunction, Labels, Range, parse_condition
-from rulewright.search.options import check_whole
-from rulewright.search.repository import Base, BiasError
-from rulewright.search.repository.blocks import Sources
-from rulewright.search.repository.generators import where as called
+from rulewright.search import Base, BiasError, Sources, check_whole
+from rulewright.search import where as called
 from rulewright_lab.framework.instances import RelatedInstances
 from rulewright_lab.framework.levels import Needs
 from rulewright_lab.framework.query import Goal, Query, Related
@@ -25,8 +28,7 @@ from rulewright_lab.framework.statement import Statement, check_min_support
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulewright.relational.paths import Path
-    from rulewright.relational.recipe import Recipe
+    from rulewright.relational import Path, Recipe
     from rulewright_lab.framework.instances import Language
     from rulewright_lab.framework.levels import Context
 

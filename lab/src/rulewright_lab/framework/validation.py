@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.data import DataError
-from rulewright.estimators.folds.folds import assign_folds
+from rulewright.estimators import assign_folds
 from rulewright_lab.framework.running import learn_per_fold
 
 if TYPE_CHECKING:

@@ -13,17 +13,15 @@ from rulewright.data import Numbers
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import run_parallel
 from rulewright.estimators.folds.refits import fit_copy, read_as, refit
-from rulewright.explain.interaction import interactions
-from rulewright.explain.null import InteractionNull
-from rulewright.explain.terms import additive_terms
-from rulewright.search.options import count_threads
+from rulewright.explain import InteractionNull, additive_terms, interactions
+from rulewright.search import count_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rulewright.data import Table
     from rulewright.estimators.contract.base import RuleEstimator
-    from rulewright.explain.interaction import Interactions
+    from rulewright.explain import Interactions
 
 
 def interaction_null(

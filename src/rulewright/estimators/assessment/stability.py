@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from rulewright.bounds.checks import checked_delta
+from rulewright.bounds import checked_delta
 from rulewright.data import Target
-from rulewright.encoding.covers import PackedCovers
+from rulewright.encoding import PackedCovers
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import run_parallel, stratified_folds
 from rulewright.estimators.folds.refits import fit_copy, read_as, refit
-from rulewright.evidence.selection import (
+from rulewright.evidence import (
     check_max_false,
     check_threshold,
     first_for_bound,
@@ -22,8 +22,8 @@ from rulewright.evidence.selection import (
     path_bound,
     path_scores,
 )
-from rulewright.search.options import check_whole, count_threads
-from rulewright.trust.recurrence import (
+from rulewright.search import check_whole, count_threads
+from rulewright.trust import (
     ColumnRecurrence,
     PatternRecurrence,
     Recurrence,

@@ -15,14 +15,14 @@ from rulewright.estimators.averaging.judging import (
 )
 from rulewright.estimators.finishing.after_fit import read_model_rows
 from rulewright.model import AveragedModel, ClassModel
-from rulewright.weighting.posterior import PosteriorReport, log_posterior, weights_from_logs
+from rulewright.weighting import PosteriorReport, log_posterior, weights_from_logs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.data import TrainingSet
     from rulewright.kernels import FloatArray
-    from rulewright.model.forms.average import Combine
+    from rulewright.model import Combine
 
 MOST_ROWS = 2000
 """Rows at most on which the average is compared with its heaviest model."""

@@ -23,7 +23,7 @@ from rulewright.estimators.finishing.after_fit import read_model_rows
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.model import AdditiveRules, ClassModel, UnorderedRules
 from rulewright.rules import Adds, Coverage, Rule, Says
-from rulewright.weighting.posterior import (
+from rulewright.weighting import (
     PosteriorReport,
     combination_weights,
     log_rule_weights,

@@ -30,7 +30,7 @@ from rulewright.estimators.rulefit.classifier import RuleFitClassifier
 from rulewright.estimators.sl2.estimator import SL2Classifier
 from rulewright.estimators.slipper.estimator import SlipperClassifier
 from rulewright.model import AveragedModel
-from rulewright.weighting.posterior import (
+from rulewright.weighting import (
     beta_by_log_loss,
     combination_weights,
     log_posterior,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 
 from rulewright.model import DecisionList, NearestRules
-from rulewright.weighting.posterior import ESTIMATORS, log_evidence
+from rulewright.weighting import ESTIMATORS, log_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from rulewright.data import TrainingSet, read_table
 from rulewright.estimators.folds.folds import run_parallel
 from rulewright.estimators.folds.precision import counting_training_rows, decided_weights
 from rulewright.rules import Coverage
-from rulewright.search.options import count_threads
+from rulewright.search import count_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

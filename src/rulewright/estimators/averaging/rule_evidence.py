@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from rulewright.model import DecisionList, UnorderedRules
 from rulewright.rules import Adds
-from rulewright.weighting.posterior import BETAS
+from rulewright.weighting import BETAS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright.kernels import ROW
-from rulewright.search.limits import SearchLimits
-from rulewright.search.sampling import Subsampler
-from rulewright.search.trees import TreeGrower
+from rulewright.search import SearchLimits, Subsampler, TreeGrower
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rulewright.encoding.binned import BinnedColumns
+    from rulewright.encoding import BinnedColumns
     from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import BoolArray, FloatArray
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.estimators.compact.members import LineMember
-from rulewright.search.lines import allowed_terms, directions, linear_columns
-from rulewright.weighting.l1 import Multinomial
+from rulewright.search import allowed_terms, directions, linear_columns
+from rulewright.weighting import Multinomial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

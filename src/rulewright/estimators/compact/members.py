@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 
 from rulewright import kernels
-from rulewright.encoding.covers import PackedCovers
-from rulewright.search.lines import SCALE, linear_columns
+from rulewright.encoding import PackedCovers
+from rulewright.search import SCALE, linear_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.data import Table
     from rulewright.kernels import BoolArray, CodeColumns, FloatArray, IntArray, RowArray
-    from rulewright.model.linear import LinearTerm
+    from rulewright.model import LinearTerm
     from rulewright.rules import Conjunction, Head
     from rulewright.search import FoundRule
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.encoding.covers import PackedCovers
+from rulewright.encoding import PackedCovers
 from rulewright.estimators.compact.losses import FittedResponses
 from rulewright.kernels import STAT, Score
 from rulewright.rules import Head

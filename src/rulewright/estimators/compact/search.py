@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.encoding.covers import PackedCovers
+from rulewright.encoding import PackedCovers
 from rulewright.estimators.compact.cutting import RuleCutter
 from rulewright.estimators.compact.members import LineMember, Member, ResponseProblem, RuleOnRows
 from rulewright.kernels import ROW
@@ -24,7 +24,7 @@ from rulewright.search import RuleGrower
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rulewright.encoding.binned import BinnedColumns
+    from rulewright.encoding import BinnedColumns
     from rulewright.estimators.compact.lines import Lines
     from rulewright.estimators.compact.losses import CompactLoss, FittedResponses
     from rulewright.kernels import BoolArray, FloatArray, Limits, RowArray

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from rulewright.encoding.binned import bin_table
+from rulewright.encoding import bin_table
 from rulewright.estimators.compact.lines import Lines
 from rulewright.estimators.compact.members import Member
 from rulewright.estimators.compact.search import CompactSearch
@@ -29,13 +29,13 @@ from rulewright.estimators.contract.parameters import (
 )
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.model import RuleModel
-from rulewright.search.limits import SearchLimits
+from rulewright.search import SearchLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rulewright.data.training import LearningRows
-    from rulewright.encoding.binned import BinnedColumns
+    from rulewright.data import LearningRows
+    from rulewright.encoding import BinnedColumns
     from rulewright.estimators.compact.losses import CompactLoss
     from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import BoolArray, FloatArray

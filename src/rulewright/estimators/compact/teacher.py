@@ -14,7 +14,7 @@ import numpy as np
 from rulewright.estimators.compact.losses import ClassLoss
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
 from rulewright.estimators.mlrules.settings import Growth
-from rulewright.evidence.probabilities import accuracy, log_loss
+from rulewright.evidence import accuracy, log_loss
 
 if TYPE_CHECKING:
     from rulewright.data import TrainingSet

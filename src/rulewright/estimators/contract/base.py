@@ -20,16 +20,14 @@ from rulewright.estimators.contract.parameters import (
 )
 from rulewright.estimators.contract.weights import class_weighted
 from rulewright.model import AdditiveRules, ClassModel, RegressionRules, RuleModel
-from rulewright.search.options import count_threads
+from rulewright.search import count_threads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Table
-    from rulewright.data.reading import Task
-    from rulewright.data.training import LearningRows
+    from rulewright.data import LearningRows, Table, Task
     from rulewright.kernels import FloatArray
 
 Model = TypeVar("Model", bound=RuleModel)
@@ -163,9 +161,7 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         """Importance of each column, summing to 1; only models that add up rules have it."""
         if not isinstance(model := self._get_model(), AdditiveRules | RegressionRules):
             raise AttributeError(f"{type(model).__name__} has no importances of columns")
-        from rulewright.explain.importances import (  # noqa: PLC0415 - no fit needs this room
-            feature_importances,
-        )
+        from rulewright.explain import feature_importances  # noqa: PLC0415 - no fit needs this room
 
         return feature_importances(model)
 

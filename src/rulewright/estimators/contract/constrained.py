@@ -9,7 +9,7 @@ from rulewright.estimators.contract.parameters import CheckedByFit, Parameter
 from rulewright.search import Constraints
 
 if TYPE_CHECKING:
-    from rulewright.data.training import DescribedRows, LearningRows
+    from rulewright.data import DescribedRows, LearningRows
 
 
 class ConstrainedClassifier(RuleClassifier[Classes]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rulewright.data.late_imports import optional
+from rulewright.data import optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

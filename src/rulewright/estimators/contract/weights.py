@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
 if TYPE_CHECKING:
-    from rulewright.data import TrainingSet
-    from rulewright.data.training import DescribedRows
+    from rulewright.data import DescribedRows, TrainingSet
     from rulewright.kernels import FloatArray
 
 LEAST_MEAN = 0.01

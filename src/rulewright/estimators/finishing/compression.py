@@ -24,12 +24,11 @@ from rulewright.estimators.folds.folds import (
     choosing_rows,
     keep_splits,
 )
-from rulewright.evidence.probabilities import accuracy, reliability, row_losses
+from rulewright.evidence import accuracy, reliability, row_losses
 from rulewright.rules import Adds
-from rulewright.search.options import count_threads
-from rulewright.stopping.sizes import sizes_up_to, smallest_good
-from rulewright.weighting.elimination import selections
-from rulewright.weighting.l1 import Multinomial
+from rulewright.search import count_threads
+from rulewright.stopping import sizes_up_to, smallest_good
+from rulewright.weighting import Multinomial, selections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,8 +13,7 @@ from rulewright.data import read_like
 from rulewright.estimators.finishing.after_fit import additive_of
 from rulewright.estimators.folds.folds import assign_folds
 from rulewright.estimators.folds.precision import counting_training_rows
-from rulewright.model.counts import Weigher
-from rulewright.model.forms.terms import scale_rule
+from rulewright.model import Weigher, scale_rule
 from rulewright.rules import Coverage
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from rulewright.data.late_imports import optional
+from rulewright.data import optional
 from rulewright.kernels import ThreadPool
 
 if TYPE_CHECKING:

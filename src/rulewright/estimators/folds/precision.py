@@ -20,16 +20,15 @@ from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from rulewright.encoding.covers import PackedCovers
+from rulewright.encoding import PackedCovers
 from rulewright.estimators.contract.base import Classes, RuleClassifier
 from rulewright.estimators.contract.parameters import Integer, Parameter
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import are_shares, count_effective_rows
 from rulewright.estimators.folds.folds import assign_folds, stratified_folds
-from rulewright.evidence.shrinkage import HitCounts, Shrinkage
+from rulewright.evidence import HitCounts, Shrinkage
 from rulewright.rules import Coverage
-from rulewright.search import LEAST_ROWS
-from rulewright.search.boolean_rows import merge_equal_rows
+from rulewright.search import LEAST_ROWS, merge_equal_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray
     from rulewright.model import ClassModel
     from rulewright.rules import Head
-    from rulewright.search.boolean_rows import MergedRows
+    from rulewright.search import MergedRows
 
 MOST_ROWS = 10_000
 """Rows at most that models are learned from once more."""

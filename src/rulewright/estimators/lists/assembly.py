@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.model import DecisionList, UnorderedRules
-from rulewright.model.decisions import BELOW
+from rulewright.model import BELOW, DecisionList, UnorderedRules
 from rulewright.rules import Coverage, Rule, Says
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulewright.encoding.binned import MOST_BINS, bin_table
+from rulewright.encoding import MOST_BINS, bin_table
 from rulewright.estimators.contract.parameters import Flag, Parameter, Real
 from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.model import DecisionList
-from rulewright.search.c45 import Brancher
+from rulewright.search import Brancher
 
 if TYPE_CHECKING:
     from rulewright.data import TrainingSet

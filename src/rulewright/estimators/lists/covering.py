@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.encoding.binned import bin_table
+from rulewright.encoding import bin_table
 from rulewright.estimators.contract.constrained import ConstrainedClassifier
 from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Real
 from rulewright.estimators.contract.progress import progress_bar
@@ -23,7 +23,7 @@ from rulewright.search import RuleGrower, SearchLimits
 
 if TYPE_CHECKING:
     from rulewright.data import TrainingSet
-    from rulewright.encoding.binned import Threshold
+    from rulewright.encoding import Threshold
     from rulewright.estimators.lists.one_class import OneClass
     from rulewright.rules import Formula
     from rulewright.search import Constraints, FoundRule

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.encoding.binned import MOST_BINS
+from rulewright.encoding import MOST_BINS
 from rulewright.estimators.contract.boosted import BoostedClassifier
 from rulewright.estimators.contract.ordinal import ORDINAL
 from rulewright.estimators.contract.parameters import (
@@ -36,14 +36,12 @@ from rulewright.estimators.mlrules.settings import (
 from rulewright.model import AdditiveRules
 from rulewright.search import LEAST_ROWS, SearchLimits
 from rulewright.stopping import STOPPING, Stopping, Window
-from rulewright.weighting import CALIBRATIONS, Calibration, Isotonic
-from rulewright.weighting.likelihood import LARGEST_STEP
+from rulewright.weighting import CALIBRATIONS, LARGEST_STEP, Calibration, Isotonic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rulewright.data import TrainingSet
-    from rulewright.data.training import DescribedRows
+    from rulewright.data import DescribedRows, TrainingSet
     from rulewright.estimators.mlrules.boosting import Boosting
     from rulewright.estimators.mlrules.memory import MemoryRows
     from rulewright.search import Constraints

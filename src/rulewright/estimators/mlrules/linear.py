@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.estimators.folds.folds import choosing_rows
-from rulewright.model.linear import units_of
-from rulewright.search.lines import allowed_terms, directions
+from rulewright.model import units_of
+from rulewright.search import allowed_terms, directions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rulewright.data import Table, TrainingSet
     from rulewright.estimators.mlrules.settings import BoostingSettings
     from rulewright.kernels import FloatArray
-    from rulewright.model.linear import LinearTerm
+    from rulewright.model import LinearTerm
 
 MOST_ROWS = 50_000
 """Of more rows a sample fits the lines: a slope is known well enough by then."""
@@ -42,7 +42,7 @@ class Start:
 
 def fit_start(rows: TrainingSet, settings: BoostingSettings) -> Start | None:
     """Fit intercepts and lines to rows; None if no line pays."""
-    from rulewright.weighting.l1 import LineFit  # noqa: PLC0415 - brings all solvers
+    from rulewright.weighting import LineFit  # noqa: PLC0415 - brings all solvers
 
     # Draws of its own: where no line pays, the rules are those of a fit without lines.
     rows = choosing_rows(rows, np.random.RandomState(0), MOST_ROWS)

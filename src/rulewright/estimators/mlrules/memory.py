@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright import kernels
-from rulewright.encoding.binned import BinnedColumns, bin_table
+from rulewright.encoding import BinnedColumns, bin_table
 from rulewright.estimators.mlrules.boosting import Boosting
 from rulewright.estimators.mlrules.linear import Start, fit_start
 from rulewright.estimators.mlrules.pruning import ConditionPruning, PrefixPruning, Pruning

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.stopping.boosting import Progress
+from rulewright.stopping import Progress
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
     from rulewright.rules import Head
-    from rulewright.stopping.boosting import Watch
+    from rulewright.stopping import Watch
 
 
 @dataclass

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rulewright.estimators.contract.parameters import Choice, Flag, Real, check_parameters
 from rulewright.stopping import Stopping, Validation, Window
-from rulewright.weighting import DEFAULT_RULES, default_scores
-from rulewright.weighting.likelihood import LARGEST_STEP
+from rulewright.weighting import DEFAULT_RULES, LARGEST_STEP, default_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rulewright.encoding.binned import Threshold
+    from rulewright.encoding import Threshold
     from rulewright.estimators.contract.parameters import Domain
     from rulewright.kernels import FloatArray
     from rulewright.search import Constraints, SearchLimits

@@ -8,7 +8,7 @@ import numpy as np
 
 from rulewright.estimators.lists.assembly import with_head_on_top
 from rulewright.model import NearestRules
-from rulewright.programs.distances import NumberDistance
+from rulewright.programs import NumberDistance
 from rulewright.rules import Conjunction, Coverage, Labels, Presence, Range, Rule, Says
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rulewright.estimators.nearest.examples import Examples
     from rulewright.kernels import FloatArray, RiseState
-    from rulewright.programs.distances import Distance
+    from rulewright.programs import Distance
     from rulewright.rules import Condition
 
 SMOOTHING = 10.0

@@ -15,12 +15,12 @@ from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.estimators.nearest.assembly import make_nearest_rules, make_single_class_model
 from rulewright.estimators.nearest.examples import Examples
 from rulewright.model import NearestRules
-from rulewright.programs.nearest import distance_columns
-from rulewright.search.slices import Slices
+from rulewright.programs import distance_columns
+from rulewright.search import Slices
 
 if TYPE_CHECKING:
     from rulewright.data import TrainingSet
-    from rulewright.programs.distances import Distance
+    from rulewright.programs import Distance
 
 MANY_ROWS = 10_000
 """Of more rows a fit warns: its time grows with their square."""

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.estimators.contract.weights import scale_weights
-from rulewright.programs.distances import LabelDistance, NumberDistance
-from rulewright.search.boolean_rows import merge_equal_rows
+from rulewright.programs import LabelDistance, NumberDistance
+from rulewright.search import merge_equal_rows
 
 if TYPE_CHECKING:
     from rulewright.data import Column, TrainingSet
     from rulewright.kernels import BoolArray, ByteArray, FloatArray, IntArray, StatArray
-    from rulewright.programs.distances import Distance
+    from rulewright.programs import Distance
 
 _LARGEST_TOTAL = 50
 """Bits of the sum of all weights in fixed-point steps."""

@@ -19,9 +19,16 @@ from rulewright.estimators.rulefit.settings import SOLVER, RuleFit
 from rulewright.model import AdditiveRules
 from rulewright.rules import Head
 from rulewright.search import LEAST_ROWS
-from rulewright.weighting import CALIBRATIONS
-from rulewright.weighting.l1 import Logistic, Ramp, Squared
-from rulewright.weighting.losses import LogisticLoss, RampLoss, SoftmaxLoss, SquaredLoss
+from rulewright.weighting import (
+    CALIBRATIONS,
+    Logistic,
+    LogisticLoss,
+    Ramp,
+    RampLoss,
+    SoftmaxLoss,
+    Squared,
+    SquaredLoss,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

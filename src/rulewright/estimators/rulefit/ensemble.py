@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.rules import Adds, Coverage, Head, NumberCoverage, Rule
-from rulewright.search.lines import SCALE, linear_columns, linear_terms
-from rulewright.weighting.l1 import L1Problem
+from rulewright.search import SCALE, linear_columns, linear_terms
+from rulewright.weighting import L1Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rulewright.data import RegressionSet, TrainingSet
-    from rulewright.data.training import LearningRows
+    from rulewright.data import LearningRows, RegressionSet, TrainingSet
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.model.linear import LinearTerm
+    from rulewright.model import LinearTerm
     from rulewright.search import TreeRules
-    from rulewright.weighting.l1 import Datafit, L1Solution
-    from rulewright.weighting.l1.design import RuleScale
+    from rulewright.weighting import Datafit, L1Solution, RuleScale
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,8 @@ from rulewright.estimators.rulefit.ensemble import number_rules
 from rulewright.estimators.rulefit.penalty import choose_solution
 from rulewright.estimators.rulefit.settings import RuleFit
 from rulewright.model import RegressionRules
-from rulewright.search import LEAST_ROWS
-from rulewright.search.lines import weighted_quantiles
-from rulewright.weighting.l1 import Huber, Squared
-from rulewright.weighting.losses import HuberLoss, SquaredLoss
+from rulewright.search import LEAST_ROWS, weighted_quantiles
+from rulewright.weighting import Huber, HuberLoss, Squared, SquaredLoss
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,24 +13,21 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rulewright.data import RegressionSet, Table, TrainingSet, detect_task, read_like
-from rulewright.data.late_imports import optional
+from rulewright.data import RegressionSet, Table, TrainingSet, detect_task, optional, read_like
 from rulewright.estimators.contract.parameters import Choice, Named, Parameter, check_parameters
 from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.folds.folds import run_parallel
 from rulewright.estimators.rulefit.regressor import scale_numbers
 from rulewright.estimators.rulefit.settings import FEW_ROWS, CandidateSettings
 from rulewright.estimators.rulefit.voting import Ballot, Method, Stability, Voting
-from rulewright.weighting.l1 import FPC, Squared
-from rulewright.weighting.losses import SquaredLoss
+from rulewright.weighting import FPC, Squared, SquaredLoss
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data.reading import Task
-    from rulewright.data.training import LearningRows
+    from rulewright.data import LearningRows, Task
     from rulewright.kernels import BoolArray, FloatArray, IntArray
 
 METHOD = Named({"voting": Voting, "stability": Stability}, Method)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from rulewright.encoding.binned import bin_table
+from rulewright.encoding import bin_table
 from rulewright.estimators.contract.base import RuleEstimator, TableEstimator
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
@@ -26,20 +26,17 @@ from rulewright.estimators.rulefit.ensemble import CandidateTerms
 from rulewright.estimators.rulefit.penalty import STRIDE
 from rulewright.model import RuleModel
 from rulewright.rules import Conjunction
-from rulewright.search import Generation, clean_rules, generate_rules
-from rulewright.search.limits import SearchLimits
-from rulewright.weighting.l1 import FPC, SPGL1, CoordinateDescent, PathBuild, Solver
-from rulewright.weighting.l1.problem import N_PENALTIES
+from rulewright.search import Generation, SearchLimits, clean_rules, generate_rules
+from rulewright.weighting import FPC, N_PENALTIES, SPGL1, CoordinateDescent, PathBuild, Solver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
-    from rulewright.data.training import LearningRows
+    from rulewright.data import LearningRows
     from rulewright.estimators.folds.folds import Folds
-    from rulewright.search import TreeRules
-    from rulewright.search.tree_rules import GenerationLoss
-    from rulewright.weighting.l1.design import RuleScale
+    from rulewright.search import GenerationLoss, TreeRules
+    from rulewright.weighting import RuleScale
 
 SOLVERS = {
     "coordinate": CoordinateDescent,

@@ -14,14 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rulewright.estimators.folds.folds import stratified_folds
-from rulewright.evidence.selection import (
-    check_max_false,
-    check_threshold,
-    first_for_bound,
-    pair_bound,
-)
-from rulewright.search.options import check_whole
-from rulewright.weighting.l1 import CoordinateDescent, Solver
+from rulewright.evidence import check_max_false, check_threshold, first_for_bound, pair_bound
+from rulewright.search import check_whole
+from rulewright.weighting import CoordinateDescent, Solver
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +25,7 @@ if TYPE_CHECKING:
 
     from rulewright.estimators.rulefit.ensemble import CandidateTerms
     from rulewright.kernels import BoolArray, FloatArray, IntArray
-    from rulewright.weighting.l1 import L1Problem, L1Solution
+    from rulewright.weighting import L1Problem, L1Solution
 
     Places = NDArray[np.integer]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.encoding.booleans import encode_booleans
+from rulewright.encoding import encode_booleans
 from rulewright.estimators.contract.base import RuleClassifier, positive_of_two
 from rulewright.estimators.contract.parameters import (
     Choice,
@@ -27,12 +27,10 @@ from rulewright.estimators.ruleset_ensemble.search import RuleSetSearch
 from rulewright.estimators.ruleset_ensemble.unseen import OutOfBag, compare_terms
 from rulewright.estimators.sl2.estimator import SL2Classifier
 from rulewright.estimators.sl2.noise import NOISE, NOISE_DOC
-from rulewright.evidence.selective import choose_lead
-from rulewright.model.forms.votes import RuleSetVotes
-from rulewright.trust.abstention import predict_or_abstain
-from rulewright.trust.certificates.votes import certificate, vote_figures
-from rulewright.trust.consensus import distil
-from rulewright.weighting.posterior import WEIGHTS, alpha_of
+from rulewright.evidence import choose_lead
+from rulewright.model import RuleSetVotes
+from rulewright.trust import certificate, distil, predict_or_abstain, vote_figures
+from rulewright.weighting import WEIGHTS, alpha_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,10 +38,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import TrainingSet
-    from rulewright.search.boolean_rows import MergedRows
-    from rulewright.trust.certificates.vote_bounds import VoteCertificate
-    from rulewright.trust.consensus import Distilled
-    from rulewright.weighting.posterior import Weight
+    from rulewright.search import MergedRows
+    from rulewright.trust import Distilled, VoteCertificate
+    from rulewright.weighting import Weight
 
 ALPHA = 0.9
 """Factor of the weight of a rule set per error, unless one is given."""

@@ -5,22 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rulewright.encoding.canonical import rule_set_conjunctions, term_conjunction
-from rulewright.model.forms.rule_sets import term_key
-from rulewright.model.forms.vote_evidence import VoteEvidence
-from rulewright.model.forms.votes import RuleSetVotes
-from rulewright.weighting.posterior import Posterior
+from rulewright.encoding import rule_set_conjunctions, term_conjunction
+from rulewright.model import RuleSetVotes, VoteEvidence, term_key
+from rulewright.weighting import Posterior
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rulewright.data import TrainingSet
-    from rulewright.encoding.booleans import BooleanEncoding
-    from rulewright.encoding.canonical import CanonicalTerm
+    from rulewright.encoding import BooleanEncoding, CanonicalTerm
     from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows
     from rulewright.estimators.ruleset_ensemble.search import SampledRuleSet
-    from rulewright.model.forms.rule_sets import TermKey
-    from rulewright.weighting.posterior import Weight
+    from rulewright.model import TermKey
+    from rulewright.weighting import Weight
 
 
 def weigh_rule_sets(

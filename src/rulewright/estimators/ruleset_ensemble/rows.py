@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.encoding.canonical import term_literals
-from rulewright.search.boolean_rows import BooleanRows, MergedRows, merge_equal_rows
-from rulewright.search.formulas import formula_cover
+from rulewright.encoding import term_literals
+from rulewright.search import BooleanRows, MergedRows, formula_cover, merge_equal_rows
 
 if TYPE_CHECKING:
     from rulewright.data import TrainingSet
-    from rulewright.encoding.booleans import BooleanEncoding
-    from rulewright.encoding.canonical import CanonicalRuleSet
-    from rulewright.encoding.covers import PackedCovers
+    from rulewright.encoding import BooleanEncoding, CanonicalRuleSet, PackedCovers
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.search.boolean_examples import BooleanExamples
+    from rulewright.search import BooleanExamples
 
 NEGLIGIBLE = 1e-6
 """Share of the heaviest row below which a row is left out: below the resolution of weights."""

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rulewright.encoding.canonical import canonical_rule_set
+from rulewright.encoding import canonical_rule_set
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import run_parallel
-from rulewright.search.dnf import search_dnf
+from rulewright.search import search_dnf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rulewright.encoding.canonical import CanonicalRuleSet
+    from rulewright.encoding import CanonicalRuleSet
     from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows
     from rulewright.kernels import BoolArray
-    from rulewright.search.boolean_examples import BooleanExamples
+    from rulewright.search import BooleanExamples
 
 
 class Job(NamedTuple):

@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.estimators.folds.precision import CoverComparison
-from rulewright.evidence.probabilities import log_loss
-from rulewright.evidence.selective import count_risk_coverage
-from rulewright.model.forms.rule_sets import margins_of
+from rulewright.evidence import count_risk_coverage, log_loss
+from rulewright.model import margins_of
 from rulewright.rules import Head
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.encoding.canonical import CanonicalRuleSet
+    from rulewright.encoding import CanonicalRuleSet
     from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows
     from rulewright.estimators.ruleset_ensemble.search import SampledRuleSet
-    from rulewright.evidence.selective import RiskCoverage
+    from rulewright.evidence import RiskCoverage
     from rulewright.kernels import BoolArray, FloatArray, IntArray
-    from rulewright.model.forms.votes import RuleSetVotes
-    from rulewright.weighting.posterior import Weight
+    from rulewright.model import RuleSetVotes
+    from rulewright.weighting import Weight
 
 DEFAULT_SMOOTHING = 2.0
 """Smoothing where no row was left out by a search of each class."""

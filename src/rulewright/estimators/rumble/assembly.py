@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rulewright.data import TrainingSet
     from rulewright.estimators.rumble.loop import Prefix
     from rulewright.kernels import FloatArray, IntArray
-    from rulewright.search.repository import Repository
+    from rulewright.search import Repository
 
 CONSTANT = 0
 """Line of the constant rule."""

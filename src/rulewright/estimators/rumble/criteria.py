@@ -8,14 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from rulewright.estimators.contract.parameters import Choice, Real, check_parameters
-from rulewright.stopping.prefixes import margin_penalty, mmv_penalty
-from rulewright.weighting.margins import MMV, EmpiricalMargin, OneNormSVM
+from rulewright.stopping import margin_penalty, mmv_penalty
+from rulewright.weighting import MMV, EmpiricalMargin, OneNormSVM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rulewright.estimators.contract.parameters import Domain
-    from rulewright.weighting.margins import Criterion
+    from rulewright.weighting import Criterion
 
 PRACTICAL = {"mmv": 1.0, "margin": 0.1, "svm1": 0.1}
 """The criteria, with the constants of the thesis' experiments inside the root of the penalty."""

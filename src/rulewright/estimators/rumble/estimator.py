@@ -36,8 +36,7 @@ from rulewright.estimators.rumble.preparing import read_bias, set_aside
 from rulewright.estimators.rumble.stability import RuleStability, bootstrap_stability
 from rulewright.estimators.rumble.weighing import Weighing
 from rulewright.model import AdditiveRules
-from rulewright.search import LEAST_ROWS
-from rulewright.search.repository import Repository, default_bias
+from rulewright.search import LEAST_ROWS, Repository, default_bias
 from rulewright.weighting import CALIBRATIONS, Temperature
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from rulewright.estimators.folds.folds import Folds
     from rulewright.estimators.rumble.loop import Prefix
     from rulewright.kernels import FloatArray
-    from rulewright.search.repository import Bias
+    from rulewright.search import Bias
 
 NORM = Named(NORMS, WeightNorm)
 NO_RULES = "no rule is worth its penalty: the constant rule is taken alone"

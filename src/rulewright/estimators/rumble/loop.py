@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.weighting.margins import MarginWeights
+from rulewright.weighting import MarginWeights
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rulewright.search.repository import Repository
-    from rulewright.weighting.margins import CriterionState
+    from rulewright.search import Repository
+    from rulewright.weighting import CriterionState
 
 NOTHING_BETTER = "no later prefix can be better"
 ALL_RULES = "all rules"

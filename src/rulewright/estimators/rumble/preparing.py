@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.search.repository import Bias, BiasError, load_bias
+from rulewright.search import Bias, BiasError, load_bias
 
 if TYPE_CHECKING:
     from rulewright.data import TrainingSet

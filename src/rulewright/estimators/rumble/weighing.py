@@ -11,14 +11,14 @@ import numpy as np
 from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.rumble.criteria import balanced_rows, criterion_of, penalty_of
 from rulewright.estimators.rumble.loop import Prefix, Selection, constant_prefix, find_best_prefix
-from rulewright.weighting.margins import keep_few
+from rulewright.weighting import keep_few
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rulewright.estimators.rumble.criteria import WeightNorm
     from rulewright.kernels import FloatArray, IntArray
-    from rulewright.search.repository import Repository
+    from rulewright.search import Repository
 
 LEAST_COUNT = 2.0
 """Number of rows that weights stand for at least: of fewer there is no variance."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.encoding.booleans import encode_booleans
+from rulewright.encoding import encode_booleans
 from rulewright.estimators.contract.base import positive_of_two
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
@@ -30,20 +30,23 @@ from rulewright.estimators.folds.precision import (
     correct_precision,
 )
 from rulewright.estimators.sl2.noise import NOISE, NOISE_DOC
-from rulewright.model.forms.dnf import DnfModel
+from rulewright.model import DnfModel
 from rulewright.rules import Head
-from rulewright.search.boolean_rows import BooleanRows, merge_equal_rows
-from rulewright.search.dnf import search_dnf, simplify_dnf
-from rulewright.search.formulas import count_literals
+from rulewright.search import (
+    BooleanRows,
+    count_literals,
+    merge_equal_rows,
+    search_dnf,
+    simplify_dnf,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rulewright.data import TrainingSet
-    from rulewright.encoding.booleans import BooleanEncoding
+    from rulewright.encoding import BooleanEncoding
     from rulewright.kernels import BoolArray
-    from rulewright.search.boolean_rows import MergedRows
-    from rulewright.search.dnf import DnfFormula, DnfSearchResult
+    from rulewright.search import DnfFormula, DnfSearchResult, MergedRows
 
 
 class EncodedFold(NamedTuple):

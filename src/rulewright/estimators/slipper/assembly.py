@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.data import TrainingSet
-    from rulewright.encoding.binned import BinnedColumns
+    from rulewright.encoding import BinnedColumns
     from rulewright.estimators.slipper.problem import SlipperProblem
     from rulewright.kernels import FloatArray
-    from rulewright.model import Rule
-    from rulewright.model.decisions import Costs
+    from rulewright.model import Costs
+    from rulewright.rules import Rule
 
 TIE = 1e-12
 """Of two classes a score of 0 is a vote against the positive one, of several for the heaviest."""

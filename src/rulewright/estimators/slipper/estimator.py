@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.encoding.binned import MOST_BINS, bin_table
+from rulewright.encoding import MOST_BINS, bin_table
 from rulewright.estimators.contract.base import positive_of_two
 from rulewright.estimators.contract.boosted import BoostedClassifier
 from rulewright.estimators.contract.parameters import (
@@ -26,9 +26,7 @@ from rulewright.estimators.folds.folds import assign_folds, keep_splits
 from rulewright.estimators.slipper.assembly import additive_model, cost_offsets, scores_from_f
 from rulewright.estimators.slipper.fit import BoostedRounds, SlipperFit
 from rulewright.estimators.slipper.problem import every_class, every_cost, make_class_problem
-from rulewright.model import AdditiveRules
-from rulewright.model.classes import class_names
-from rulewright.model.decisions import read_costs
+from rulewright.model import AdditiveRules, class_names, read_costs
 from rulewright.search import LEAST_ROWS, SearchLimits
 from rulewright.weighting import CALIBRATIONS, Calibration, Temperature
 
@@ -36,11 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rulewright.data import TrainingSet
-    from rulewright.encoding.binned import Threshold
+    from rulewright.encoding import Threshold
     from rulewright.estimators.folds.folds import Folds
     from rulewright.estimators.slipper.problem import SlipperProblem
     from rulewright.kernels import FloatArray
-    from rulewright.model.decisions import Costs
+    from rulewright.model import Costs
     from rulewright.search import Constraints
 
 FEW_ROUNDS = 10

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.encoding.binned import BinnedColumns, Threshold
+    from rulewright.encoding import BinnedColumns, Threshold
     from rulewright.estimators.folds.folds import Folds
     from rulewright.estimators.slipper.problem import SlipperProblem
     from rulewright.kernels import CodeColumns, FloatArray, RowArray

@@ -19,9 +19,7 @@ from rulewright.explain.counterfactuals.search import (
 )
 from rulewright.explain.targets import model_of
 from rulewright.html import bold, note, table, view
-from rulewright.model import ClassModel
-from rulewright.model.frame import to_frame
-from rulewright.model.text import escape_line, write_count
+from rulewright.model import ClassModel, escape_line, to_frame, write_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import label_of
-from rulewright.model import AdditiveRules, ClassModel, RegressionRules
-from rulewright.model.text import escape_line
+from rulewright.model import AdditiveRules, ClassModel, RegressionRules, escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,19 +15,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from rulewright.data.kinds.nominal import label_value
-from rulewright.data.table import Column
-from rulewright.programs.distances import LabelDistance, NumberDistance
-from rulewright.programs.nearest import Nearest
-from rulewright.programs.nodes import LineValue
-from rulewright.programs.program import list_conjunctions
+from rulewright.data import Column, label_value
+from rulewright.programs import LabelDistance, LineValue, Nearest, NumberDistance, list_conjunctions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rulewright.data import ColumnSchema, Table
     from rulewright.kernels import FloatArray
-    from rulewright.programs.program import Program
+    from rulewright.programs import Program
     from rulewright.rules import Condition
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from rulewright.data.table import Column, Table
+from rulewright.data import Column, Table
 from rulewright.rules import Conjunction
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rulewright.data.json_fields import NUMBER, WEIGHT, Fields, described, list_of
+from rulewright.data import NUMBER, WEIGHT, Fields, described, list_of
 from rulewright.model.class_model import ClassModel
 from rulewright.model.decisions import checked_costs, checked_steps, read_costs
 from rulewright.model.document import json_list
@@ -31,10 +31,8 @@ from rulewright.model.linear import (
 from rulewright.model.points import points_text, scale_lines, start_text
 from rulewright.model.steps import STEPS, IsotonicSteps
 from rulewright.model.text import escape_line
-from rulewright.programs import nodes, recipes
-from rulewright.programs.program import ClassProgram
-from rulewright.rules import Adds
-from rulewright.rules.checks import checked_number
+from rulewright.programs import ClassProgram, nodes, recipes
+from rulewright.rules import Adds, checked_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -18,16 +18,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, get_a
 
 import numpy as np
 
-from rulewright.data.json_fields import WEIGHT, Fields, described, list_of
+from rulewright.data import WEIGHT, Fields, described, list_of
 from rulewright.model.class_model import ClassModel
 from rulewright.model.document import json_list
 from rulewright.model.reasons import Reason, ReasonLine, RowReasons, rule_text, select_shown
 from rulewright.model.text import escape_line, write_count
-from rulewright.programs import recipes
-from rulewright.programs.nodes import Constant, Node, Where
-from rulewright.programs.program import ClassProgram
-from rulewright.rules import Says
-from rulewright.rules.checks import finite_number
+from rulewright.programs import ClassProgram, Constant, Node, Where, recipes
+from rulewright.rules import Says, finite_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rulewright.data.json_fields import CLASS_WEIGHTS, DISTRIBUTION, Fields, described
+from rulewright.data import CLASS_WEIGHTS, DISTRIBUTION, Fields, described
 from rulewright.model.class_model import ClassModel
 from rulewright.model.counts import checked_shares, checked_weights
 from rulewright.model.document import json_list
 from rulewright.model.reasons import plain_reasons, rule_text, select_shown, value_text
 from rulewright.model.text import COVERED, escape_line, write_count
-from rulewright.programs import recipes
-from rulewright.programs.nodes import Constant, FirstThat
-from rulewright.programs.program import ClassProgram
+from rulewright.programs import ClassProgram, Constant, FirstThat, recipes
 from rulewright.rules import Conjunction, Says
 
 if TYPE_CHECKING:

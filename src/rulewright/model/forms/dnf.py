@@ -30,16 +30,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rulewright.data.json_fields import CLASS_WEIGHTS, PLACE, Fields, described
+from rulewright.data import CLASS_WEIGHTS, PLACE, Fields, described
 from rulewright.model.class_model import ClassModel
 from rulewright.model.counts import Weigher, checked_weights
 from rulewright.model.decisions import BELOW
 from rulewright.model.document import json_list
 from rulewright.model.reasons import Reason
 from rulewright.model.text import escape_line
-from rulewright.programs import recipes
-from rulewright.programs.nodes import Constant, Maxima, Term, Where
-from rulewright.programs.program import ClassProgram
+from rulewright.programs import ClassProgram, Constant, Maxima, Term, Where, recipes
 from rulewright.rules import Claims, Coverage, Head, Rule
 
 if TYPE_CHECKING:

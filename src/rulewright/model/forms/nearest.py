@@ -18,26 +18,27 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rulewright.data import Schema, read_like
-from rulewright.data.json_fields import CLASS_WEIGHTS, Fields, list_of
-from rulewright.encoding.covers import PackedCovers
+from rulewright.data import CLASS_WEIGHTS, Fields, Schema, list_of, read_like
+from rulewright.encoding import PackedCovers
 from rulewright.model.class_model import ClassModel
 from rulewright.model.counts import checked_weights
 from rulewright.model.document import json_list
 from rulewright.model.forms.decision_list import checked_distribution
 from rulewright.model.reasons import Reason, plain_reasons, value_text
 from rulewright.model.text import escape_line
-from rulewright.programs import recipes
-from rulewright.programs.distances import (
+from rulewright.programs import (
     DISTANCE,
+    ClassProgram,
+    Constant,
+    FirstThat,
     LabelDistance,
+    Lookup,
+    Nearest,
     NumberDistance,
     check_body,
     distance_from_json,
+    recipes,
 )
-from rulewright.programs.nearest import Lookup, Nearest
-from rulewright.programs.nodes import Constant, FirstThat
-from rulewright.programs.program import ClassProgram
 from rulewright.rules import Conjunction, Range, Says
 
 if TYPE_CHECKING:
@@ -49,8 +50,7 @@ if TYPE_CHECKING:
     from rulewright.model.class_explanation import ClassExplanation
     from rulewright.model.explanation import Explanation
     from rulewright.model.reasons import RowReasons
-    from rulewright.programs.distances import Distance
-    from rulewright.programs.nodes import Node
+    from rulewright.programs import Distance, Node
     from rulewright.rules import Condition, Outcome, Rule
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from rulewright.data.json_fields import NUMBER, Fields
+from rulewright.data import NUMBER, Fields
 from rulewright.model.document import json_list
 from rulewright.model.explanation import Explanation
 from rulewright.model.forms.terms import AddedParts, check_sums, merge_rules, terms_of
@@ -20,10 +20,8 @@ from rulewright.model.linear import (
 )
 from rulewright.model.reasons import Reason, ReasonLine, RowReasons, others_text, select_shown
 from rulewright.model.rule_model import RuleModel
-from rulewright.programs import nodes
-from rulewright.programs.program import Program
-from rulewright.rules import Adds, NumberCoverage
-from rulewright.rules.checks import finite_number
+from rulewright.programs import Program, nodes
+from rulewright.rules import Adds, NumberCoverage, finite_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

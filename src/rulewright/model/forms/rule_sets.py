@@ -8,12 +8,9 @@ from itertools import accumulate, pairwise
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from rulewright.data.json_fields import PLACE, WEIGHT, Fields, define, described, list_of
-from rulewright.programs import recipes
-from rulewright.programs.native import evaluate_node
-from rulewright.programs.nodes import GivenVector
-from rulewright.rules import Head
-from rulewright.rules.checks import checked_number
+from rulewright.data import PLACE, WEIGHT, Fields, define, described, list_of
+from rulewright.programs import GivenVector, evaluate_node, recipes
+from rulewright.rules import Head, checked_number
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -21,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rulewright.programs.nodes import Node
+    from rulewright.programs import Node
     from rulewright.rules import Conjunction, Formula, Rule
 
 LARGEST_MARGIN = 2.0

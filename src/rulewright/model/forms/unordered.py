@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rulewright.data.json_fields import CLASS_WEIGHTS, Fields, described
+from rulewright.data import CLASS_WEIGHTS, Fields, described
 from rulewright.model.class_explanation import Added
 from rulewright.model.class_model import ClassModel
 from rulewright.model.counts import checked_weights
@@ -25,9 +25,7 @@ from rulewright.model.document import json_list
 from rulewright.model.forms.decision_list import checked_distribution
 from rulewright.model.reasons import rule_text
 from rulewright.model.text import escape_line
-from rulewright.programs import recipes
-from rulewright.programs.nodes import Constant, Term, TermSums
-from rulewright.programs.program import ClassProgram
+from rulewright.programs import ClassProgram, Constant, Term, TermSums, recipes
 from rulewright.rules import Head, Says
 
 if TYPE_CHECKING:

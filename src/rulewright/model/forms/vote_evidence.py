@@ -6,15 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from rulewright.data.json_fields import FLAG, NUMBER, OBJECT, PLACE, WEIGHT, Fields, define, list_of
-from rulewright.encoding.booleans import BooleanEncoding
-from rulewright.rules.checks import checked_flag, checked_number
+from rulewright.data import FLAG, NUMBER, OBJECT, PLACE, WEIGHT, Fields, define, list_of
+from rulewright.encoding import BooleanEncoding
+from rulewright.rules import checked_flag, checked_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.data import Schema
-    from rulewright.encoding.canonical import CanonicalTerm
+    from rulewright.encoding import CanonicalTerm
     from rulewright.model.forms.rule_sets import Members
 
 Figures = tuple[tuple[float, ...], ...]

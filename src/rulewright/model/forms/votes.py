@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rulewright.data.json_fields import CLASS_WEIGHTS, WEIGHT, Fields, described, list_of
+from rulewright.data import CLASS_WEIGHTS, WEIGHT, Fields, described, list_of
 from rulewright.model.class_model import ClassModel
 from rulewright.model.counts import Weigher, checked_weights
 from rulewright.model.document import MAX_RULES, json_list
@@ -53,9 +53,7 @@ from rulewright.model.forms.rule_sets import (
 from rulewright.model.forms.vote_evidence import EVIDENCE, VoteEvidence
 from rulewright.model.forms.vote_reasons import VoteReasons
 from rulewright.model.text import escape_line
-from rulewright.programs import recipes
-from rulewright.programs.nodes import Constant, Node, Term, TermSums, Where
-from rulewright.programs.program import ClassProgram
+from rulewright.programs import ClassProgram, Constant, Node, Term, TermSums, Where, recipes
 from rulewright.rules import Coverage, Head, Or, Rule, Votes
 
 if TYPE_CHECKING:

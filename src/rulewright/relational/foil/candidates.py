@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from rulewright.data.short import short_between
+from rulewright.data import short_between
 from rulewright.relational.clauses import OPPOSITE, RelatedRow, RowComparison, SharedKey
 from rulewright.relational.derived import RowCondition
 from rulewright.relational.foil.gains import BestChoice, Scope, best_of

@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulewright.data import DataError, TrainingSet
-from rulewright.data.target import read_weights
-from rulewright.estimators.contract.base import positive_of_two
-from rulewright.estimators.contract.parameters import (
+from rulewright.data import DataError, TrainingSet, read_weights
+from rulewright.estimators import (
     CheckedByFit,
     Flag,
     Integer,
     Parameter,
     Real,
     check_parameters,
+    decision_list,
+    positive_of_two,
     to_plain_data,
 )
-from rulewright.estimators.lists.assembly import decision_list
 from rulewright.relational.estimators import RelationalClasses, checked_relations
 from rulewright.relational.foil.candidates import LiteralLanguage
 from rulewright.relational.foil.clauses import body_of, describe_clauses, some_row

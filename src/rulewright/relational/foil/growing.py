@@ -16,7 +16,7 @@ import numpy as np
 
 from rulewright.relational.foil.candidates import LiteralJudge
 from rulewright.relational.foil.literals import Bindings, BindLiteral, find_bindings
-from rulewright.stopping.description_length import foil_budget, foil_clause_bits
+from rulewright.stopping import foil_budget, foil_clause_bits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from rulewright import kernels
-from rulewright.encoding.covers import PackedCovers
+from rulewright.encoding import PackedCovers
 from rulewright.kernels import EDGE
 from rulewright.relational.graphs.database import each_subgraph
 from rulewright.relational.graphs.graph import GraphError

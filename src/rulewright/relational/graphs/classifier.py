@@ -10,16 +10,17 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from rulewright.data import TrainingSet, read_table
-from rulewright.estimators import RumbleClassifier
-from rulewright.estimators.contract.parameters import (
+from rulewright.estimators import (
     CheckedByFit,
     Choice,
+    OutOfFold,
     Parameter,
+    RumbleClassifier,
     Splitting,
+    assign_folds,
     check_parameters,
+    with_probabilities,
 )
-from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import assign_folds
 from rulewright.model import AdditiveRules
 from rulewright.relational.fitted import FittedClasses
 from rulewright.relational.graphs.descriptors import descriptor_columns, descriptors
@@ -27,11 +28,8 @@ from rulewright.relational.graphs.features import SubgraphFeatures
 from rulewright.relational.graphs.graph import GraphError
 from rulewright.relational.graphs.model import PRESENT, GraphRules, pattern_columns
 from rulewright.relational.graphs.molecules import MoleculeReading
-from rulewright.rules import Conjunction
-from rulewright.rules.condition import Labels
-from rulewright.search import LEAST_ROWS
-from rulewright.search.options import count_threads
-from rulewright.search.repository import Bias, Formulas
+from rulewright.rules import Conjunction, Labels
+from rulewright.search import LEAST_ROWS, Bias, Formulas, count_threads
 from rulewright.weighting import CALIBRATIONS
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.estimators.folds.folds import Folds
+    from rulewright.estimators import Folds
     from rulewright.kernels import FloatArray
     from rulewright.model import ClassModel
     from rulewright.relational.graphs.graph import Graph

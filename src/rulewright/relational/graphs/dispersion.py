@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.encoding.covers import PackedCovers
-from rulewright.encoding.signed import SignedCovers, SignedStack
+from rulewright.encoding import PackedCovers, SignedCovers, SignedStack
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, StatArray, WordArray

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from rulewright.model.text import claim, escape_line
+from rulewright.model import claim, escape_line
 from rulewright.relational.graphs.graph import GraphError
 from rulewright.relational.graphs.molecules import parse_smiles, rdkit, rdkit_installed
 

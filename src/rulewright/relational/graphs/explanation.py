@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rulewright.relational.graphs.drawing import graph_html
 
 if TYPE_CHECKING:
-    from rulewright.model.class_explanation import ClassExplanation
+    from rulewright.model import ClassExplanation
     from rulewright.relational.graphs.graph import Graph
     from rulewright.relational.graphs.pattern import Pattern
 

@@ -10,8 +10,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rulewright import kernels
-from rulewright.encoding.covers import unpack_words
-from rulewright.estimators.contract.parameters import (
+from rulewright.encoding import unpack_words
+from rulewright.estimators import (
     CheckedByFit,
     Choice,
     Integer,
@@ -39,7 +39,7 @@ from rulewright.relational.graphs.molecules import (
     read_graph_rows,
 )
 from rulewright.relational.graphs.pattern import Pattern
-from rulewright.search.options import count_threads
+from rulewright.search import count_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

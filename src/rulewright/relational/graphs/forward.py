@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.encoding.covers import PackedCovers
-from rulewright.encoding.signed import SignedCovers
+from rulewright.encoding import PackedCovers, SignedCovers
 from rulewright.relational.graphs.dispersion import Dispersion
 from rulewright.relational.graphs.local_search import LocalSearch
-from rulewright.weighting.margins import MMV
-from rulewright.weighting.margins.ball import BallState
+from rulewright.weighting import MMV, BallState
 
 if TYPE_CHECKING:
     from collections.abc import Callable

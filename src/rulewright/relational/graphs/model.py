@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rulewright.model.class_model import ClassModel
-from rulewright.model.document import ModelFileError, json_list, read_document, write_document
-from rulewright.model.storage import model_of_content
+from rulewright.model import (
+    ClassModel,
+    ModelFileError,
+    json_list,
+    model_of_content,
+    read_document,
+    write_document,
+)
 from rulewright.relational.graphs.descriptors import descriptor_columns
 from rulewright.relational.graphs.drawing import model_html
 from rulewright.relational.graphs.explanation import GraphExplanation

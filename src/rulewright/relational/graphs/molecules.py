@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data.late_imports import optional
+from rulewright.data import optional
 from rulewright.relational.graphs.graph import Graph, GraphError
 
 if TYPE_CHECKING:

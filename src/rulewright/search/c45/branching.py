@@ -17,7 +17,7 @@ from rulewright import kernels
 from rulewright.kernels import ROW, STAT, BranchLimits, CodeColumns, Op
 from rulewright.rules import Conjunction, Labels, Presence, Range
 from rulewright.search.trees import fixed_point_unit
-from rulewright.stopping.pessimism import predicted_errors
+from rulewright.stopping import predicted_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import TrainingSet
-    from rulewright.encoding.binned import BinnedColumns, Test
+    from rulewright.encoding import BinnedColumns, Test
     from rulewright.kernels import BoolArray, Branching, FloatArray, IntArray, RowArray, StatArray
     from rulewright.rules import Condition
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulewright.encoding.binned import Test
+    from rulewright.encoding import Test
     from rulewright.search.c45.branching import Brancher, TreeNode
 
 TOLERANCE = 1e-3

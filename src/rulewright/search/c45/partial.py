@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from rulewright.encoding.binned import Test
+    from rulewright.encoding import Test
     from rulewright.kernels import FloatArray
     from rulewright.search.c45.branching import Brancher, Cases, TreeNode
 

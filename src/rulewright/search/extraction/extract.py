@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from rulewright.rules import Conjunction, Contradiction, Presence, negate
-from rulewright.rules.label_sets import any_of, opposite
+from rulewright.rules import Conjunction, Contradiction, Presence, any_of, negate, opposite
 from rulewright.search.extraction.lightgbm import read_lightgbm
 from rulewright.search.extraction.scikit import read_scikit
 from rulewright.search.extraction.xgboost import read_xgboost

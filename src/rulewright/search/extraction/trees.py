@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rulewright.data import DataError
-from rulewright.data.schema import label_of
-from rulewright.rules import Labels, Presence, Range
-from rulewright.rules.label_sets import any_of
+from rulewright.data import DataError, label_of
+from rulewright.rules import Labels, Presence, Range, any_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.encoding.covers import PackedCovers
-from rulewright.encoding.signed import SignedCovers
+from rulewright.encoding import PackedCovers, SignedCovers
 from rulewright.search.names import offer_names
 from rulewright.search.repository.errors import BiasError
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from rulewright.encoding.signed import SignedCovers
+from rulewright.encoding import SignedCovers
 from rulewright.search.options import check_whole
 from rulewright.search.repository.blocks import RuleBlock, covers_of
 from rulewright.search.repository.errors import BiasError

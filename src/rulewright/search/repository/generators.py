@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from rulewright.encoding.covers import PackedCovers
-from rulewright.encoding.domains import equal_frequency_cuts
-from rulewright.encoding.signed import SignedCovers
+from rulewright.encoding import PackedCovers, SignedCovers, equal_frequency_cuts
 from rulewright.rules import Conjunction, Labels, Presence, Range, parse_formula
 from rulewright.search.options import check_whole
 from rulewright.search.repository.blocks import RuleBlock

@@ -5,8 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from rulewright.rules import And, Conjunction, Contradiction, Not, Or, normalise
-from rulewright.rules.label_sets import opposite
+from rulewright.rules import And, Conjunction, Contradiction, Not, Or, normalise, opposite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

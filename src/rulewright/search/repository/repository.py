@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rulewright.encoding.signed import SignedCovers, SignedStack
+from rulewright.encoding import SignedCovers, SignedStack
 from rulewright.rules import Conjunction
 from rulewright.search.repository.blocks import RuleBlock, Sources
 from rulewright.search.repository.combine import Combine

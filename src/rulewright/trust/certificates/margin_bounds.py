@@ -25,7 +25,7 @@ from rulewright.bounds import (
     repository_margin_bound,
     repository_mmv_bound,
 )
-from rulewright.encoding.signed import SignedCovers
+from rulewright.encoding import SignedCovers
 from rulewright.trust.certificates.vote_bounds import WEIGHTED
 
 if TYPE_CHECKING:

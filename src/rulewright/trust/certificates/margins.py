@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import DataError, label_of, read_like
-from rulewright.encoding.covers import PackedCovers
-from rulewright.encoding.signed import SignedCovers
-from rulewright.explain.terms import RuleTerm, additive_terms
+from rulewright.encoding import PackedCovers, SignedCovers
+from rulewright.explain import RuleTerm, additive_terms
 from rulewright.model import AdditiveRules
 from rulewright.trust.certificates import margin_bounds as certificates
 

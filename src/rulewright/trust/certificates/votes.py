@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.encoding.canonical import domain_sizes
+from rulewright.encoding import domain_sizes
 from rulewright.trust.abstention import wrong_rows
 from rulewright.trust.certificates import vote_bounds as certificates
-from rulewright.weighting.posterior import PRIORS, Posterior
+from rulewright.weighting import PRIORS, Posterior
 
 if TYPE_CHECKING:
-    from rulewright.encoding.booleans import BooleanEncoding
-    from rulewright.model import ClassModel, RuleSetVotes
-    from rulewright.model.forms.vote_evidence import VoteEvidence
+    from rulewright.encoding import BooleanEncoding
+    from rulewright.model import ClassModel, RuleSetVotes, VoteEvidence
     from rulewright.trust.certificates.vote_bounds import HeldOutCertificate, VoteCertificate
 
 SPLIT = "split"

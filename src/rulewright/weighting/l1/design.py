@@ -16,7 +16,7 @@ import numpy as np
 from rulewright import kernels
 
 if TYPE_CHECKING:
-    from rulewright.encoding.covers import PackedCovers
+    from rulewright.encoding import PackedCovers
     from rulewright.kernels import BoolArray, FloatArray, IntArray
 
 RuleScale = Literal["none", "support"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright import kernels
-from rulewright.encoding.covers import PackedCovers
+from rulewright.encoding import PackedCovers
 from rulewright.weighting.l1.problem import L1Solution
 from rulewright.weighting.l1.solver import strong_columns, violators
 

@@ -17,7 +17,7 @@ from rulewright.weighting.l1.datafits import Datafit, Squared
 from rulewright.weighting.l1.design import Design, RuleScale, normalise_weights
 
 if TYPE_CHECKING:
-    from rulewright.encoding.covers import PackedCovers
+    from rulewright.encoding import PackedCovers
     from rulewright.kernels import BoolArray, FloatArray, IntArray
 
 MOST_SETTLING = 100

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright import kernels
-from rulewright.encoding.covers import WORD, count_words
+from rulewright.encoding import WORD, count_words
 
 if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray, WordArray

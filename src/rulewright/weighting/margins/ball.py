@@ -10,7 +10,7 @@ from rulewright.weighting.margins.criterion import MarginWeights
 from rulewright.weighting.margins.working_set import CappedState, MarginRows, WorkingSet, one_by_one
 
 if TYPE_CHECKING:
-    from rulewright.encoding.signed import SignedCovers
+    from rulewright.encoding import SignedCovers
     from rulewright.kernels import FloatArray
 
 TOLERANCE = 1e-9

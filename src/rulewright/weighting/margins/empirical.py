@@ -11,7 +11,7 @@ from rulewright.weighting.margins.criterion import MarginWeights
 from rulewright.weighting.margins.working_set import CappedState, KeptRules, MarginRows, one_by_one
 
 if TYPE_CHECKING:
-    from rulewright.encoding.signed import SignedCovers
+    from rulewright.encoding import SignedCovers
     from rulewright.kernels import FloatArray
 
 _ROUNDING = 1e-13

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.bounds.repository import prior_costs
+from rulewright.bounds import prior_costs
 from rulewright.weighting.margins.active_set import ActiveSet
 from rulewright.weighting.margins.ball import TOLERANCE, MarginQuadratic
 from rulewright.weighting.margins.criterion import MarginWeights
@@ -20,7 +20,7 @@ from rulewright.weighting.margins.working_set import MarginRows, WorkingSet, one
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from rulewright.encoding.signed import SignedCovers
+    from rulewright.encoding import SignedCovers
     from rulewright.kernels import FloatArray
 
 _NEW_RULES = 10

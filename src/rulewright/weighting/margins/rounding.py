@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rulewright.encoding.signed import SignedCovers
+    from rulewright.encoding import SignedCovers
     from rulewright.kernels import FloatArray
     from rulewright.weighting.margins.criterion import Criterion, MarginWeights
 

@@ -13,7 +13,7 @@ from rulewright.weighting.margins.elbow import Simplex
 from rulewright.weighting.margins.working_set import CappedState, KeptRules, MarginRows, one_by_one
 
 if TYPE_CHECKING:
-    from rulewright.encoding.signed import SignedCovers
+    from rulewright.encoding import SignedCovers
     from rulewright.kernels import FloatArray
 
 TOLERANCE = 1e-7

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.encoding.signed import SignedCovers, SignedStack
+from rulewright.encoding import SignedCovers, SignedStack
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray

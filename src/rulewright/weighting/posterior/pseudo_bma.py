@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import softmax
 
-from rulewright.data.late_imports import optional
+from rulewright.data import optional
 from rulewright.weighting.posterior.normalising import checked_densities
 
 if TYPE_CHECKING:

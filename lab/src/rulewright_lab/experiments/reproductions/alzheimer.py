@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from rulewright.estimators import RumbleClassifier
-from rulewright.estimators.rumble.criteria import WeightNorm
+from rulewright.estimators import RumbleClassifier, WeightNorm
 from rulewright.relational import RelationalClassifier, Relations
 from rulewright_lab.experiments.reproductions.dispersion import N_FOLDS, read_molecule_rows
 
 if TYPE_CHECKING:
-    from rulewright.comparison.trial import Record
+    from rulewright.comparison import Record
 
 SETS = ("amine", "toxic", "acetyl", "memory")
 NUMBERS = ("alk_groups", "ring_substitutions", "n_val")

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rulewright.comparison.learners import Learner
-from rulewright.comparison.protocol import Folds
-from rulewright.comparison.report import Report
-from rulewright.comparison.summary import select_failed
-from rulewright.comparison.trial import Trial, all_trials
+from rulewright.comparison import Folds, Learner, Report, Trial, all_trials, select_failed
 from rulewright_lab.experiments.bagging import BaggedLearner
 from rulewright_lab.experiments.charts import printed_versus_ours_chart
 from rulewright_lab.experiments.data import PaperData
@@ -27,8 +23,7 @@ from rulewright_lab.experiments.reproductions.tables import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.comparison.report import Expectation
-    from rulewright.comparison.trial import Record
+    from rulewright.comparison import Expectation, Record
     from rulewright_lab.experiments.encodings import Encoding
     from rulewright_lab.experiments.reproductions.tables import BesidePrinted
 

@@ -12,9 +12,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from rulewright.comparison.protocol import Place
-from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import figures, select_done, select_failed
+from rulewright.comparison import Grid, Place, Report, figures, select_done, select_failed
 from rulewright.estimators import RumbleClassifier
 from rulewright.relational import SubgraphFeatures, pattern_bias, pattern_columns, read_smiles
 from rulewright_lab.experiments.calculation import Calculation
@@ -28,8 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.comparison.report import Cell, Expectation
-    from rulewright.comparison.trial import Record
+    from rulewright.comparison import Cell, Expectation, Record
     from rulewright.relational import Graph
 
 SETS = ("yoshida", "nctrer", "bloodbarr")

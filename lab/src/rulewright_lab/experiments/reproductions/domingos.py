@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.comparison.learners import Learner
-from rulewright.comparison.protocol import Folds, Place
-from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import figures, select_done, select_failed
-from rulewright.comparison.trial import all_trials
+from rulewright.comparison import (
+    Folds,
+    Grid,
+    Learner,
+    Place,
+    Report,
+    all_trials,
+    figures,
+    select_done,
+    select_failed,
+)
 from rulewright_lab.experiments.calculation import Calculation
 from rulewright_lab.experiments.data import PaperData
 from rulewright_lab.experiments.measures import combiners, posterior
@@ -24,8 +30,7 @@ from rulewright_lab.experiments.summary import matrix
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.comparison.report import Cell, Expectation
-    from rulewright.comparison.trial import Record, Trial
+    from rulewright.comparison import Cell, Expectation, Record, Trial
     from rulewright.kernels import FloatArray
 
 PARTS_SETS = (

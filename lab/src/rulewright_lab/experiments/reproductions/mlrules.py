@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rulewright.comparison.learners import Learner
-from rulewright.comparison.protocol import Folds
-from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import figures, select_done, select_failed
-from rulewright.comparison.trial import Trial, all_trials
-from rulewright.estimators.mlrules.settings import GROWTHS
+from rulewright.comparison import (
+    Folds,
+    Grid,
+    Learner,
+    Report,
+    Trial,
+    all_trials,
+    figures,
+    select_done,
+    select_failed,
+)
+from rulewright.estimators import GROWTHS
 from rulewright_lab.experiments.charts import curve_chart, printed_versus_ours_chart
 from rulewright_lab.experiments.data import PaperData
 from rulewright_lab.experiments.measures import stages
@@ -30,8 +36,7 @@ from rulewright_lab.experiments.summary import matrix
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.comparison.report import Cell
-    from rulewright.comparison.trial import Record
+    from rulewright.comparison import Cell, Record
     from rulewright.kernels import FloatArray
     from rulewright_lab.experiments.printed import PrintedTable
 

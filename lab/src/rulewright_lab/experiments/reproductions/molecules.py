@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from rulewright.comparison.protocol import Place
-from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import figures, select_done, select_failed
-from rulewright.estimators import RumbleClassifier
-from rulewright.estimators.rumble.criteria import WeightNorm
+from rulewright.comparison import Grid, Place, Report, figures, select_done, select_failed
+from rulewright.estimators import RumbleClassifier, WeightNorm
 from rulewright.relational import (
     Graph,
     SubgraphFeatures,
@@ -20,7 +17,7 @@ from rulewright.relational import (
     pattern_columns,
     read_smiles,
 )
-from rulewright.search.repository import Bias, Combine, Formulas
+from rulewright.search import Bias, Combine, Formulas
 from rulewright_lab.experiments.calculation import Calculation
 from rulewright_lab.experiments.printed import printed_table
 from rulewright_lab.experiments.reproductions import alzheimer
@@ -33,8 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.comparison.report import Cell, Expectation
-    from rulewright.comparison.trial import Record
+    from rulewright.comparison import Cell, Expectation, Record
 
 N_FOLDS = 10
 SETS: dict[str, dict[str, Any]] = {

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rulewright.comparison.report import Report
-    from rulewright.comparison.trial import Job, Record
+    from rulewright.comparison import Job, Record, Report
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.comparison.learners import Learner
-from rulewright.comparison.protocol import Folds
-from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import select_failed
-from rulewright.comparison.trial import all_trials
+from rulewright.comparison import Folds, Grid, Learner, Report, all_trials, select_failed
 from rulewright_lab.experiments.charts import printed_versus_ours_chart
 from rulewright_lab.experiments.data import PaperData
 from rulewright_lab.experiments.printed import printed_table
@@ -26,8 +22,7 @@ from rulewright_lab.experiments.summary import matrix
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.comparison.report import Cell
-    from rulewright.comparison.trial import Record, Trial
+    from rulewright.comparison import Cell, Record, Trial
 
 SETS = (
     PaperData("iris"),

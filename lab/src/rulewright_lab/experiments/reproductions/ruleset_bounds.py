@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import select_done, select_failed
+from rulewright.comparison import Grid, Report, select_done, select_failed
 from rulewright_lab.experiments.charts import curve_chart
 from rulewright_lab.experiments.measures import abstention
 from rulewright_lab.experiments.printed import printed_table
@@ -24,8 +23,7 @@ from rulewright_lab.experiments.reproductions.tables import beside_printed, erro
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.comparison.report import Cell
-    from rulewright.comparison.trial import Record, Trial
+    from rulewright.comparison import Cell, Record, Trial
 
 SPLIT = "split prior"
 PRIORS = {LABEL: ("flat", "length"), SPLIT: ("split",)}

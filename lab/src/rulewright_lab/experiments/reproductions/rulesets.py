@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.comparison.learners import Learner
-from rulewright.comparison.protocol import Folds
-from rulewright.comparison.report import Report
-from rulewright.comparison.summary import select_failed
-from rulewright.comparison.trial import Trial, all_trials
+from rulewright.comparison import Folds, Learner, Report, Trial, all_trials, select_failed
 from rulewright_lab.experiments.charts import printed_versus_ours_chart
 from rulewright_lab.experiments.data import PaperData
 from rulewright_lab.experiments.printed import printed_table
@@ -27,7 +23,7 @@ from rulewright_lab.experiments.summary import matrix
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.comparison.trial import Record
+    from rulewright.comparison import Record
 
 LABEL = "rule ensemble"
 QUICK = {"max_terms": 4, "n_samples": 5, "max_steps": 2000}

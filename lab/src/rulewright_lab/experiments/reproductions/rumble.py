@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.comparison.learners import Learner
-from rulewright.comparison.protocol import Folds
-from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import figures, select_failed
-from rulewright.comparison.trial import Trial, all_trials
-from rulewright.search.repository import Base, Bias, Combine, Missing
+from rulewright.comparison import (
+    Folds,
+    Grid,
+    Learner,
+    Report,
+    Trial,
+    all_trials,
+    figures,
+    select_failed,
+)
+from rulewright.search import Base, Bias, Combine, Missing
 from rulewright_lab.experiments.charts import printed_versus_ours_chart
 from rulewright_lab.experiments.data import PaperData
 from rulewright_lab.experiments.paired_tests import wilcoxon_signed_rank, win_tie_loss
@@ -31,8 +36,7 @@ from rulewright_lab.experiments.summary import matrix
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.comparison.report import Cell
-    from rulewright.comparison.trial import Record
+    from rulewright.comparison import Cell, Record
 
 ACCURACY, RULES = "thesis-5.1", "thesis-5.2"
 MMV, SVM, MARGIN = "MMV", "1-norm SVM", "emp. margin"

@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.comparison.learners import Learner
-from rulewright.comparison.protocol import Folds
-from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import select_failed
-from rulewright.comparison.trial import Trial, all_trials
+from rulewright.comparison import Folds, Grid, Learner, Report, Trial, all_trials, select_failed
 from rulewright_lab.experiments.charts import printed_versus_ours_chart
 from rulewright_lab.experiments.data import PaperData
 from rulewright_lab.experiments.paired_tests import wilcoxon_signed_rank, win_tie_loss
@@ -28,8 +24,7 @@ from rulewright_lab.experiments.summary import matrix
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rulewright.comparison.report import Cell
-    from rulewright.comparison.trial import Record
+    from rulewright.comparison import Cell, Record
 
 LABEL = "SL2"
 ACCURACY, RULES, LITERALS = "thesis-4.2", "thesis-4.3", "thesis-4.4"

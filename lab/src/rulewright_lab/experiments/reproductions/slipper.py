@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.comparison.learners import Learner
-from rulewright.comparison.protocol import Folds
-from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import select_done, select_failed
-from rulewright.comparison.trial import Trial, all_trials
+from rulewright.comparison import (
+    Folds,
+    Grid,
+    Learner,
+    Report,
+    Trial,
+    all_trials,
+    select_done,
+    select_failed,
+)
 from rulewright_lab.experiments.charts import curve_chart, printed_versus_ours_chart
 from rulewright_lab.experiments.data import PaperData
 from rulewright_lab.experiments.paired_tests import win_tie_loss
@@ -30,9 +35,7 @@ from rulewright_lab.experiments.summary import matrix
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.comparison.protocol import Splits
-    from rulewright.comparison.report import Cell
-    from rulewright.comparison.trial import Record
+    from rulewright.comparison import Cell, Record, Splits
     from rulewright_lab.experiments.printed import PrintedTable
 
 SLIPPER = Learner("SLIPPER", "slipper", paper=True)

@@ -8,18 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.comparison.report import Expectation, Grid
-from rulewright.comparison.statistics import average_ranks
-from rulewright.comparison.summary import figures
+from rulewright.comparison import Expectation, Grid, average_ranks, figures
 from rulewright_lab.experiments.charts import critical_difference_chart
 from rulewright_lab.experiments.statistics import friedman, nemenyi
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rulewright.comparison.report import Cell
-    from rulewright.comparison.summary import Figure
-    from rulewright.comparison.trial import Record
+    from rulewright.comparison import Cell, Figure, Record
     from rulewright.kernels import FloatArray
     from rulewright_lab.experiments.reproductions.plan import Extent
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import select_done, select_failed
+from rulewright.comparison import Grid, Report, select_done, select_failed
 from rulewright_lab.experiments.calculation import Calculation
 from rulewright_lab.experiments.datasets import FOLDER_VARIABLE, DatasetUnavailableError
 from rulewright_lab.experiments.fx import T_MAX, study
@@ -21,8 +20,7 @@ from rulewright_lab.experiments.reproductions.tables import at_least, at_most
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.comparison.report import Cell, Expectation
-    from rulewright.comparison.trial import Record
+    from rulewright.comparison import Cell, Expectation, Record
 
 CURRENCIES = ("dem", "gbp", "cad", "jpy", "chf")
 FILES = {"1980": "fx_ecdat_garch_1980_1987.csv", "1973": "fx_h10_1973_1987.csv"}

@@ -18,7 +18,7 @@ from rulewright.estimators.lists.c45rules.ordering import (
 )
 from rulewright.estimators.lists.c45rules.selection import EXCEPTIONS, select_rules
 from rulewright.estimators.lists.c45rules.simplification import simplify_leaves
-from rulewright.search.c45 import Brancher, grow_c45_tree, prune_tree, walk_leaves
+from rulewright.search import Brancher, grow_c45_tree, prune_tree, walk_leaves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rulewright.data import TrainingSet
     from rulewright.estimators.lists.c45rules.simplification import SimplifiedRule
     from rulewright.model import DecisionList
-    from rulewright.search.c45 import TreeNode
+    from rulewright.search import TreeNode
 
 
 class C45RulesClassifier(BranchingClassifier):

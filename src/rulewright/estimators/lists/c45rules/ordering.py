@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.search.c45.branching import heaviest
+from rulewright.search import heaviest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.estimators.lists.c45rules.simplification import SimplifiedRule
-    from rulewright.search.c45 import Brancher
+    from rulewright.search import Brancher
 
     Places = NDArray[np.intp]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.encoding.covers import PackedCovers
-from rulewright.stopping.description_length import (
+from rulewright.encoding import PackedCovers
+from rulewright.stopping import (
     c45_book_exception_bits,
     c45_exception_bits,
     c45_rule_bits,
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.encoding.binned import Test
+    from rulewright.encoding import Test
     from rulewright.estimators.lists.c45rules.simplification import SimplifiedRule
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.search.c45 import Brancher
+    from rulewright.search import Brancher
 
     Places = NDArray[np.intp]
 

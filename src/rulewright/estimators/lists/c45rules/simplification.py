@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.search.c45 import walk_leaves
-from rulewright.stopping.pessimism import pessimistic_rate
+from rulewright.search import walk_leaves
+from rulewright.stopping import pessimistic_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rulewright.encoding.binned import Test
+    from rulewright.encoding import Test
     from rulewright.kernels import BoolArray
-    from rulewright.search.c45 import Brancher, TreeNode
+    from rulewright.search import Brancher, TreeNode
 
 MOST_ERROR = 0.7
 """A rule with a larger pessimistic error never fires."""

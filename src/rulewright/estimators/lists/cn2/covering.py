@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.kernels import ROW, STAT, Score
-from rulewright.search.trees import fixed_point_unit
+from rulewright.search import fixed_point_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

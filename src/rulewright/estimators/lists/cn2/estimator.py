@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scipy.special import chdtri
 from sklearn.utils import check_random_state
 
-from rulewright.encoding.binned import MOST_BINS, bin_table
+from rulewright.encoding import MOST_BINS, bin_table
 from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Real
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import run_parallel

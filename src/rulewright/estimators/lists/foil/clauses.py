@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.kernels import ROW
-from rulewright.stopping.description_length import foil_budget, foil_clause_bits
+from rulewright.stopping import foil_budget, foil_clause_bits
 
 if TYPE_CHECKING:
     from rulewright.estimators.lists.one_class import OneClass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rulewright.encoding.binned import MOST_BINS
+from rulewright.encoding import MOST_BINS
 from rulewright.estimators.contract.base import positive_of_two
 from rulewright.estimators.contract.parameters import CheckedByFit, Parameter, Real
 from rulewright.estimators.lists.covering import CoveringClassifier

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.encoding.binned import MOST_BINS, bin_table
+from rulewright.encoding import MOST_BINS, bin_table
 from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Splitting
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import TrainingSet
-    from rulewright.encoding.binned import BinnedColumns
+    from rulewright.encoding import BinnedColumns
     from rulewright.estimators.folds.folds import Folds
     from rulewright.estimators.lists.lri.rules import Terms
     from rulewright.kernels import BoolArray, CodeColumns, FloatArray

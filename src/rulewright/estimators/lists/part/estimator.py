@@ -10,8 +10,7 @@ from rulewright.estimators.contract.parameters import Parameter, Real
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.estimators.lists.branching import BranchingClassifier
-from rulewright.search.c45 import Brancher, Cases, find_part
-from rulewright.search.c45.branching import heaviest
+from rulewright.search import Brancher, Cases, find_part, heaviest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rulewright.encoding.binned import MOST_BINS
+from rulewright.encoding import MOST_BINS
 from rulewright.estimators.contract.parameters import Integer, Parameter, Real
 from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.lists.covering import CoveringClassifier

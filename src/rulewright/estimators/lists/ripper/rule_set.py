@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.kernels import STAT, Op
-from rulewright.stopping.description_length import condition_count_bits, ripper_data_bits
+from rulewright.stopping import condition_count_bits, ripper_data_bits
 
 if TYPE_CHECKING:
     from rulewright.estimators.lists.one_class import OneClass
