@@ -115,6 +115,9 @@ def test_pruned_trees_are_smaller_and_expect_hardly_more_errors(seed, confidence
     root = grow_tree(brancher)
     size, cases = len([*leaves(root)]), brancher.all_cases
     before = _predicted(brancher, root, cases, confidence)
+    assert before == pytest.approx(
+        sum(node.predicted_errors(confidence) for _, node in leaves(root)), rel=1e-6
+    )  # every row has a branch
     pruned = prune_tree(brancher, root, confidence)
     assert len([*leaves(pruned)]) <= size
     assert _predicted(brancher, pruned, cases, confidence) <= before + 0.1 * 2 * size
