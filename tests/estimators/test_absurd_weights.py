@@ -133,6 +133,9 @@ def test_compression_takes_shares_for_counts(data):
     shares = compress(est, *data, 5, sample_weight=np.full(N, 1 / N))
     assert len(shares) == len(whole) == 5
     np.testing.assert_allclose(shares.scores(data[0]), whole.scores(data[0]), rtol=1e-6)
+    uneven = np.resize([0.5, 1.5], N)
+    counts, shares = (compress(est, *data, 5, sample_weight=w) for w in (uneven, uneven / N))
+    np.testing.assert_allclose(shares.scores(data[0]), counts.scores(data[0]), rtol=1e-6)
 
 
 @pytest.mark.parametrize("learner", [mlrules(l2=1.0), RuleSetEnsembleClassifier(2, 2, max_steps=9)])

@@ -65,6 +65,7 @@ def test_nothing_but_the_precision_changes(learner, tmp_path):
     assert supports[0] == supports[1]
     assert {rule.coverage.rows for rule in est.model_} == {"corrected"}
     assert not {rule.coverage.rows for rule in plain.model_} & {"corrected", "outside"}
+    assert [rule.precision for rule in est.model_] != [rule.precision for rule in plain.model_]
     for rule, counted in zip(est.model_, plain.model_, strict=True):
         share = np.mean(y == rule.head.first)
         assert not abs(rule.precision - share) > abs(counted.precision - share) + 1e-12

@@ -113,3 +113,14 @@ def test_accuracy_asked_for_is_kept():
             assert np.mean(y[covered]) >= least
     assert len(loose) > 0
     assert len(strict) > 0
+
+
+def test_every_clause_adds_the_weight_asked_for():
+    """A clause covers enough rows that no clause before it does."""
+    for seed in range(20):
+        X, y = mixed_table(np.random.default_rng(seed), 200, missing=0.0)
+        model = foil(min_weight=15.0, min_accuracy=0.5, positive_class=1).fit(X, y).model_
+        reached = np.zeros(200, dtype=bool)
+        for covered in model.covers(X).T:
+            assert np.sum(covered & ~reached) >= 15
+            reached |= covered

@@ -98,3 +98,4 @@ def test_constraints_are_checked_against_the_columns():
         compiled(constraints={"forbidden": ["z"]})
     with pytest.raises(DataError, match=r"must use 2 columns, but max_conditions is 1\. Raise it"):
         compiled(max_conditions=1, constraints={"required": ["a", "b"]})
+    assert compiled(max_conditions=2, constraints={"required": ["a", "b"]}).max_conditions == 2

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rulewright.data import Table
     from rulewright.kernels import FloatArray, IntArray
 
-    Figures = dict[str, Any]
-
+Figures = dict[str, Any]
+"""What is measured of a fit, by name."""
 MEGABYTE = 2**20
 
 

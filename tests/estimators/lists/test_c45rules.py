@@ -30,9 +30,9 @@ from rulewright.stopping.pessimism import pessimistic_rate
 pytestmark = pytest.mark.native
 
 
-def brancher_of(X, y):
+def brancher_of(X, y, weights=None):
     """Make the brancher of a table."""
-    rows = TrainingSet.of(read_table(X, target=y))
+    rows = TrainingSet.of(read_table(X, target=y, weights=weights))
     return Brancher(bin_table(rows.table, MOST_BINS), rows, 2.0)
 
 
@@ -162,6 +162,8 @@ def test_the_default_is_the_class_of_most_rows_that_are_left():
     assert default_class(brancher, candidates([[1, 1, 1, 0, 0]], [0], [0.1])) == 1
     assert default_class(brancher, candidates([[1, 0, 0, 0, 0]], [0], [0.1])) == 0
     assert default_class(brancher, candidates([[1, 1, 1, 1, 1]], [0], [0.1])) == 0
+    heavy = brancher_of({"x": range(5)}, [0, 0, 0, 1, 1], [1, 1, 1, 1, 5])
+    assert default_class(heavy, candidates([[0, 0, 0, 0, 0]], [0], [0.1])) == 1
 
 
 @given(SEEDS)

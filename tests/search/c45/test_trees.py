@@ -117,6 +117,9 @@ def test_pruned_trees_are_smaller_and_expect_hardly_more_errors(seed, confidence
     root = grow_c45_tree(brancher)
     size, cases = len([*walk_leaves(root)]), brancher.all_cases
     before = _predict_errors(brancher, root, cases, confidence)
+    assert before == pytest.approx(
+        sum(node.predicted_errors(confidence) for _, node in walk_leaves(root)), rel=1e-6
+    )  # every row has a branch
     pruned = prune_tree(brancher, root, confidence)
     assert len([*walk_leaves(pruned)]) <= size
     assert _predict_errors(brancher, pruned, cases, confidence) <= before + 0.1 * 2 * size
