@@ -9,6 +9,7 @@ from sklearn.model_selection import StratifiedKFold
 from builders import mixed_table, rise
 from rulewright.data import TrainingSet, read_table
 from rulewright.estimators.nearest import estimator
+from rulewright.estimators.nearest.assembly import SMOOTHING
 from rulewright.estimators.nearest.examples import Examples
 from rulewright.programs.distances import LabelDistance
 from rulewright.rules import Presence, Range
@@ -87,6 +88,20 @@ def test_what_rules_won_is_what_they_print():
     heads = [rule.head.first for rule in est.model_.rules]
     assert won[np.arange(len(won)), heads].sum() / 150 == pytest.approx(est.accuracy_)
     assert {rule.coverage.rows for rule in est.model_.rules} == {"left out"}
+
+
+def test_all_rules_are_smoothed_by_the_same_accuracy():
+    """A rule says the shares of what it won and of a few rows more, right as often everywhere."""
+    X, y = mixed_table(np.random.default_rng(5), 80, n_classes=3, missing=0.0)
+    found = []
+    for rule in rise().fit(X, y).model_.rules:
+        won, head = np.array(rule.class_weights), rule.head.first
+        if won.argmax() == head and won[head] > 1.0:
+            right = rule.outcome.distribution[head] * (won.sum() + SMOOTHING) - won[head]
+            found.append(right / SMOOTHING)
+    assert len(found) > 3
+    np.testing.assert_allclose(found, found[0], rtol=1e-9)
+    assert 0.4 < found[0] < 1.0
 
 
 def test_ties_go_to_the_rule_that_is_most_accurate_where_it_covers():
