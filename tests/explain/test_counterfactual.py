@@ -215,6 +215,15 @@ def test_missing_values_may_be_filled_but_not_made():
     assert "none of the columns that the rules use may change" in str(none)
 
 
+@pytest.mark.parametrize("body", ["a < 3", "a > 3", "a > 1 and a < 9", "a is known"])
+def test_a_missing_value_may_be_filled_beyond_the_thresholds(body):
+    """Values below the first threshold, above the last and without any are tried."""
+    model = a_model((body, 2.0), start=-1.0)
+    (found,) = counterfactual(model, ROW | {"a": None})
+    filled = ROW | {"a": found.changes[0].after}
+    assert model.predict({name: [value] for name, value in filled.items()}) == ["yes"]
+
+
 def test_unseen_labels_are_changed_but_never_proposed():
     """A label never seen satisfies !=; only labels of the model are answers."""
     model = a_model(("c not in {x, y, z}", 2.0), start=-1.0)

@@ -260,8 +260,7 @@ def _of_gap(
     """Give the short value of a gap nearest to the start, and a whole one if that is asked for."""
     step = _STEP * unit
     if math.isnan(start):
-        ends = max(low, high - unit), min(high, low + unit)
-        return _between(schema, *ends, None) if math.isfinite(sum(ends)) else []
+        return _between(schema, *_ends_near_cuts(low, high, unit), None)
     if low < start < high:
         return []
     above = start <= low
@@ -274,6 +273,16 @@ def _of_gap(
         near = float(math.floor(low) + 1 if above else math.ceil(high) - 1)
         found += [near] if low < near < high else []
     return found
+
+
+def _ends_near_cuts(low: float, high: float, unit: float) -> tuple[float, float]:
+    """Narrow a gap to what is within a unit of both its cuts, or of the one that it has."""
+    if math.isinf(low):
+        return (high - unit, high) if math.isfinite(high) else (-unit, unit)
+    if math.isinf(high):
+        return low, low + unit
+    ends = max(low, high - unit), min(high, low + unit)
+    return ends if ends[0] < ends[1] else (low, high)
 
 
 def _between(schema: ColumnSchema, low: float, high: float, near: float | None) -> list[float]:
