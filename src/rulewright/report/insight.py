@@ -36,7 +36,7 @@ def importance_drawing(model: RuleModel, rows: EvaluatedRows | None) -> Drawing 
             found = {}
         if found:
             return _importance(model, found)
-    uses = Counter(name for rule in model.rules for name in set(rule.body.columns))
+    uses = Counter(name for rule in model.rules for name in rule.body.columns)
     if not uses:
         return None
     items = [(escape_line(name), float(n), str(n)) for name, n in uses.most_common(_SHOWN_COLUMNS)]
