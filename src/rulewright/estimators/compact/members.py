@@ -10,7 +10,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.encoding import PackedCovers
-from rulewright.search import SCALE, linear_columns
+from rulewright.search import SCALE, FoundRule, linear_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, CodeColumns, FloatArray, IntArray, RowArray
     from rulewright.model import LinearTerm
     from rulewright.rules import Conjunction, Head
-    from rulewright.search import FoundRule
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,11 @@ import numpy as np
 
 from rulewright.encoding import PackedCovers
 from rulewright.estimators.compact.losses import FittedResponses
-from rulewright.kernels import STAT, Score
+from rulewright.kernels import STAT, BoolArray, FloatArray, IntArray, RowArray, Score
 from rulewright.rules import Head
 
 if TYPE_CHECKING:
     from rulewright.estimators.compact.members import ResponseProblem, RuleOnRows
-    from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray
 
 
 class _Rows(NamedTuple):

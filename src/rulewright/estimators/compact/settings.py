@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from rulewright.encoding import bin_table
-from rulewright.estimators.compact.lines import Lines
+from rulewright.encoding import BinnedColumns, bin_table
+from rulewright.estimators.compact.losses import CompactLoss, Lines
 from rulewright.estimators.compact.members import Member
 from rulewright.estimators.compact.search import CompactSearch
 from rulewright.estimators.compact.sizes import (
@@ -18,7 +18,7 @@ from rulewright.estimators.compact.sizes import (
     join_traces,
     run_search,
 )
-from rulewright.estimators.contract.base import RuleEstimator
+from rulewright.estimators.contract.base import RuleEstimator, progress_bar
 from rulewright.estimators.contract.parameters import (
     Choice,
     Flag,
@@ -27,19 +27,15 @@ from rulewright.estimators.contract.parameters import (
     Real,
     Splitting,
 )
-from rulewright.estimators.contract.progress import progress_bar
 from rulewright.model import RuleModel
-from rulewright.search import SearchLimits
+from rulewright.search import Constraints, SearchLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rulewright.data import LearningRows
-    from rulewright.encoding import BinnedColumns
-    from rulewright.estimators.compact.losses import CompactLoss
     from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.search import Constraints
 
 LEAST_WEIGHT = 2.0
 """A rule for a single row says nothing of others."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rulewright.data import DataError
-
-if TYPE_CHECKING:
-    from rulewright.data import Target
+from rulewright.data import DataError, Target
 
 ORDINAL = (
     'Whether the classes form a scale: rules then vote for "at least" or "at most" a class. A list '

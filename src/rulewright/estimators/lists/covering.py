@@ -8,25 +8,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.encoding import bin_table
+from rulewright.encoding import Threshold, bin_table
+from rulewright.estimators.contract.base import progress_bar
 from rulewright.estimators.contract.constrained import ConstrainedClassifier
 from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Real
-from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import refuse_huge, scale_weights
 from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.estimators.lists.assembly import decision_list
-from rulewright.estimators.lists.one_class import CoveringContext
+from rulewright.estimators.lists.one_class import CoveringContext, OneClass
 from rulewright.kernels import ROW
 from rulewright.model import DecisionList
-from rulewright.rules import Conjunction
-from rulewright.search import RuleGrower, SearchLimits
+from rulewright.rules import Conjunction, Formula
+from rulewright.search import Constraints, FoundRule, RuleGrower, SearchLimits
 
 if TYPE_CHECKING:
     from rulewright.data import TrainingSet
-    from rulewright.encoding import Threshold
-    from rulewright.estimators.lists.one_class import OneClass
-    from rulewright.rules import Formula
-    from rulewright.search import Constraints, FoundRule
 
 
 class CoveringClassifier(CheckedClassifier[DecisionList], ConstrainedClassifier[DecisionList]):

@@ -6,27 +6,27 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils import check_random_state
 
+from rulewright.estimators.contract.base import progress_bar
 from rulewright.estimators.contract.parameters import Choice, Integer, Parameter, Real
-from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.estimators.lists.branching import BranchingClassifier
-from rulewright.estimators.lists.c45rules.ordering import (
+from rulewright.estimators.lists.c45rules.selection import (
+    EXCEPTIONS,
+    SimplifiedRule,
     default_class,
     keep_reached_rules,
     order_classes,
+    select_rules,
+    simplify_leaves,
     without_harmful,
 )
-from rulewright.estimators.lists.c45rules.selection import EXCEPTIONS, select_rules
-from rulewright.estimators.lists.c45rules.simplification import simplify_leaves
-from rulewright.search import Brancher, grow_c45_tree, prune_tree, walk_leaves
+from rulewright.search import Brancher, TreeNode, grow_c45_tree, prune_tree, walk_leaves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rulewright.data import TrainingSet
-    from rulewright.estimators.lists.c45rules.simplification import SimplifiedRule
     from rulewright.model import DecisionList
-    from rulewright.search import TreeNode
 
 
 class C45RulesClassifier(BranchingClassifier):

@@ -10,7 +10,7 @@ from rulewright.estimators.contract.parameters import Integer, Parameter, Real
 from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.lists.covering import CoveringClassifier
 from rulewright.estimators.lists.ripper.learning import Ripper
-from rulewright.search import LEAST_ROWS
+from rulewright.search import LEAST_ROWS, FoundRule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from rulewright.estimators.lists.one_class import OneClass
-    from rulewright.search import FoundRule
 
 
 class RipperClassifier(CoveringClassifier):
