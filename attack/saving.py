@@ -7,6 +7,7 @@ import ctypes
 import os
 import resource
 import signal
+import sys
 import tempfile
 import time
 import traceback
@@ -117,6 +118,7 @@ def _full(
 
 def _limited(folder: Path, size: int) -> None:
     """Let writes beyond a size fail."""
+    sys.dont_write_bytecode = True  # what Python compiles would be cut off too
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 

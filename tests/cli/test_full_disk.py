@@ -3,6 +3,7 @@
 import contextlib
 import resource
 import signal
+import sys
 
 import pytest
 
@@ -15,9 +16,11 @@ def full_disk(n_bytes=600):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    compiles, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # it would keep torn files
     try:
         yield
     finally:
+        sys.dont_write_bytecode = compiles
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, ignored)
 

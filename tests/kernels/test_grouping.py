@@ -52,10 +52,11 @@ def test_other_functions_equal_the_twin(given_, cuts):
 
 
 def test_sums_have_room():
-    """A thousand of the largest multiples are added up and cut off at the end, not on the way."""
-    values = np.array([1e300] * 1000 + [-1e300] * 999)
-    entries = Entries(np.zeros(len(values), dtype=ROW), None, 1)
-    assert kernels.summarise_groups(entries, values, 1.0).total.tolist() == [2.0**53]
+    """Thousands of the largest multiples are added up and cut off at the end, not on the way."""
+    for n in (1000, 3000):  # within 64 bits and beyond
+        values = np.array([1e300] * n + [-1e300] * (n - 1))
+        entries = Entries(np.zeros(len(values), dtype=ROW), None, 1)
+        assert kernels.summarise_groups(entries, values, 1.0).total.tolist() == [2.0**53]
     many = Entries(np.zeros(1000, dtype=ROW), None, 1)
     assert kernels.summarise_groups(many, values[:1000], 1.0).total.tolist() == [2.0**62]
 

@@ -10,13 +10,15 @@ otherwise; the module is imported when its command is called.
 import importlib
 import sys
 import traceback
-from importlib.metadata import EntryPoint, entry_points
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rulewright import __version__
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 COMMANDS = {
     "inspect": "Tell what looks wrong in a file, and which option settles it.",
@@ -97,13 +99,15 @@ def import_command(name: str) -> Any:
     return typer.main.get_command(importlib.import_module(f"rulewright.cli.{name}").app)
 
 
-def added_commands() -> dict[str, EntryPoint]:
+def added_commands() -> dict[str, "EntryPoint"]:
     """Return the commands of other packages by name; ours go before them."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - our own commands need it not
+
     found = {point.name: point for point in entry_points(group=GROUP)}
     return {name: point for name, point in found.items() if name not in COMMANDS}
 
 
-def _summary(point: EntryPoint) -> str:
+def _summary(point: "EntryPoint") -> str:
     """Return what the package of a command says of it."""
     package = importlib.import_module(point.module.rpartition(".")[0] or point.module)
     return str(getattr(package, "COMMANDS", {}).get(point.name, ""))
