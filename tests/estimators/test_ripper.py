@@ -14,7 +14,7 @@ from rulewright import RipperClassifier
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.binned import bin_table
 from rulewright.estimators.lists.one_class import ClassSums, CoveringContext
-from rulewright.estimators.lists.ripper.learning import (
+from rulewright.estimators.lists.ripper.estimator import (
     ClassRules,
     CoveringRule,
     Ripper,

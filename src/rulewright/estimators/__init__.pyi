@@ -12,13 +12,13 @@ from .compact.classifier import CompactRulesClassifier as CompactRulesClassifier
 from .compact.losses import ClassLoss as ClassLoss
 from .compact.losses import FittedResponses as FittedResponses
 from .compact.members import ResponseProblem as ResponseProblem
-from .compact.number_loss import NumberLoss as NumberLoss
 from .compact.regressor import CompactRulesRegressor as CompactRulesRegressor
+from .compact.regressor import NumberLoss as NumberLoss
 from .contract.base import RuleClassifier as RuleClassifier
 from .contract.base import RuleRegressor as RuleRegressor
+from .contract.base import ordered_target as ordered_target
 from .contract.base import positive_of_two as positive_of_two
 from .contract.base import progress_bar as progress_bar
-from .contract.ordinal import ordered_target as ordered_target
 from .contract.parameters import CheckedByFit as CheckedByFit
 from .contract.parameters import Choice as Choice
 from .contract.parameters import Flag as Flag

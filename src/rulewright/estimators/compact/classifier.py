@@ -16,10 +16,16 @@ from sklearn.utils import check_random_state
 from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY, ClassLoss
 from rulewright.estimators.compact.members import Member, ResponseProblem, fitted_lines, n_lines
-from rulewright.estimators.compact.settings import CompactRules, condition_charge, least_gain, ridge
-from rulewright.estimators.compact.sizes import Size
+from rulewright.estimators.compact.settings import (
+    CompactRules,
+    SearchOutcome,
+    Size,
+    condition_charge,
+    least_gain,
+    ridge,
+)
+from rulewright.estimators.contract.base import ORDINAL
 from rulewright.estimators.contract.constrained import BoostedClassifier
-from rulewright.estimators.contract.ordinal import ORDINAL
 from rulewright.estimators.contract.parameters import OrderDomain, Parameter, Real
 from rulewright.estimators.contract.weights import scale_weights
 from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
@@ -36,8 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.data import TrainingSet
-    from rulewright.estimators.compact.settings import SearchOutcome
     from rulewright.kernels import BoolArray, FloatArray
+
 
 FEW_CLASSES = 4
 """A teacher of more classes than this is in a hurry: its time grows with their square."""

@@ -16,8 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rulewright.encoding import BinnedColumns, PackedCovers
-from rulewright.estimators.compact.cutting import RuleCutter
-from rulewright.estimators.compact.members import LineMember, Member, ResponseProblem, RuleOnRows
+from rulewright.estimators.compact.members import (
+    LineMember,
+    Member,
+    ResponseProblem,
+    RuleCutter,
+    RuleOnRows,
+)
 from rulewright.kernels import ROW, BoolArray, FloatArray, Limits, RowArray
 from rulewright.search import FoundRule, RuleGrower
 

@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rulewright.data import DataError, RegressionSet, TrainingSet, optional, read_like, read_table
-from rulewright.estimators.contract.ordinal import ordered_target
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Parameter,
@@ -28,11 +27,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import LearningRows, Table, Task
+    from rulewright.data import LearningRows, Table, Target, Task
     from rulewright.kernels import FloatArray
 
 Model = TypeVar("Model", bound=RuleModel)
 Classes = TypeVar("Classes", bound=ClassModel)
+
+ORDINAL = (
+    'Whether the classes form a scale: rules then vote for "at least" or "at most" a class. A list '
+    "has the classes from low to high; True takes the order that ordered categories declare, or "
+    "else that of numbers. The order of words is never guessed."
+)
+"""What the parameter `ordinal` of learners does."""
 
 
 class TableEstimator(
@@ -278,3 +284,34 @@ def progress_bar(description: str, total: int, show: bool) -> Iterator[Callable[
     with optional("rich.progress").Progress(console=console, transient=True) as bar:
         task = bar.add_task(description, total=total)
         yield lambda: bar.advance(task)
+
+
+def ordered_target(target: Target, ordinal: Any) -> Target:
+    """Return the target with its classes from low to high, as `ordinal` says.
+
+    Parameters
+    ----------
+    target : Target
+        The classes of the rows.
+    ordinal : bool or sequence
+        False leaves them as they are; True takes the order that ordered categories declare, or
+        else that of numbers, and is an error for other classes; a sequence has the classes from
+        low to high.
+    """
+    if ordinal is False:
+        return target
+    if ordinal is not True:
+        try:
+            return target.with_order(list(ordinal))
+        except DataError as error:
+            raise DataError(f"ordinal: {error}") from None
+    if target.declared_order is not None:
+        return target.with_order(target.declared_order)
+    if target.classes.dtype.kind in "iufb":
+        return target
+    found = target.declared or tuple(map(str, target.classes))
+    raise DataError(
+        "ordinal=True takes the order of numbers or of ordered categories, but the classes are "
+        f"words without an order: {', '.join(map(repr, found))}. List them from low to high, as in "
+        "ordinal=['low', 'medium', 'high'], or declare ordered categories."
+    )

@@ -8,9 +8,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.encoding import MOST_BINS
-from rulewright.estimators.contract.base import progress_bar
+from rulewright.estimators.contract.base import ORDINAL, progress_bar
 from rulewright.estimators.contract.constrained import BoostedClassifier
-from rulewright.estimators.contract.ordinal import ORDINAL
 from rulewright.estimators.contract.parameters import (
     Flag,
     Integer,

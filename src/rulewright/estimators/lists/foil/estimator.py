@@ -13,7 +13,7 @@ import numpy as np
 from rulewright.encoding import MOST_BINS
 from rulewright.estimators.contract.base import positive_of_two
 from rulewright.estimators.contract.parameters import CheckedByFit, Parameter, Real
-from rulewright.estimators.lists.covering import CoveringClassifier
+from rulewright.estimators.lists.one_class import CoveringClassifier, OneClass
 from rulewright.kernels import ROW, RowArray
 from rulewright.stopping import foil_budget, foil_clause_bits
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rulewright.data import TrainingSet
-    from rulewright.estimators.lists.one_class import OneClass
     from rulewright.search import FoundRule
 
 
