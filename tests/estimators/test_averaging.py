@@ -10,7 +10,7 @@ from builders import averaging, mixed_table, mlrules, slipper
 from rulewright import average_rule_sets, learn_on_parts
 from rulewright.data import TrainingSet, read_table
 from rulewright.estimators.averaging import estimator
-from rulewright.estimators.averaging.judging import log_densities
+from rulewright.estimators.averaging.average import log_densities
 from rulewright.estimators.averaging.parts import parts_by_value, row_parts
 from rulewright.model import AveragedModel, DecisionList
 from rulewright.rules import Coverage, Rule, Says, parse_conjunction

@@ -16,7 +16,7 @@ from rulewright import (
 from rulewright.data import TrainingSet, read_table
 from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.search import LARGEST_OVERLAP
-from rulewright.estimators.compact.sizes import choose_size
+from rulewright.estimators.compact.settings import choose_size
 from rulewright_lab.experiments import generators
 
 pytestmark = pytest.mark.native

@@ -10,7 +10,7 @@ from budget import examples
 from builders import SEEDS, foil, mixed_table
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.binned import bin_table
-from rulewright.estimators.lists.foil.clauses import (
+from rulewright.estimators.lists.foil.estimator import (
     clause_lengths,
     cover_by_clauses,
     short_clause,

@@ -7,7 +7,7 @@ from builders import lri, mixed_table
 from rulewright import LRIClassifier
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.binned import bin_table
-from rulewright.estimators.lists.lri.rules import LightRules, case_weights
+from rulewright.estimators.lists.lri.estimator import LightRules, case_weights
 from rulewright.search import RuleGrower, SearchLimits
 
 pytestmark = pytest.mark.native

@@ -5,7 +5,7 @@ import pytest
 
 from builders import loss, mixed_table, mlrules
 from rulewright import MLRulesClassifier, calibrate, compress, load_model
-from rulewright.estimators.mlrules import linear
+from rulewright.estimators.mlrules import memory
 from rulewright.search import split_rows
 
 pytestmark = pytest.mark.native
@@ -60,7 +60,7 @@ def test_lines_of_several_classes_rise_with_the_class(n_classes, options):
 @pytest.mark.parametrize("most_rows", [100, 1000])
 def test_without_lines_nothing_changes(most_rows, monkeypatch):
     """Nominal columns, and columns that no line pays for, leave the model of rules as it was."""
-    monkeypatch.setattr(linear, "MOST_ROWS", most_rows)
+    monkeypatch.setattr(memory, "MOST_ROWS", most_rows)
     rng = np.random.default_rng(1)
     X = {f"c{k}": rng.choice(["u", "v", "w"], 300) for k in range(3)}
     X["noise"] = rng.normal(size=300)
@@ -217,7 +217,7 @@ def test_very_many_rows_fit_lines_to_a_sample(monkeypatch):
     X, f, rng = planted(14, 6000)
     y = noisy(f, rng)
     (whole,) = mlrules(max_rules=1, linear=True).fit(X, y).model_.linear
-    monkeypatch.setattr(linear, "MOST_ROWS", 3000)
+    monkeypatch.setattr(memory, "MOST_ROWS", 3000)
     (part,) = mlrules(max_rules=1, linear=True).fit(X, y).model_.linear
     assert part != whole
     assert part.slopes[1] == pytest.approx(whole.slopes[1], rel=0.15)

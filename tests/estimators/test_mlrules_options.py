@@ -9,7 +9,7 @@ from builders import mixed_table, mlrules
 from rulewright import Formulation, Growth, MLRulesClassifier, Window
 from rulewright.data import read_table
 from rulewright.encoding.binned import bin_table
-from rulewright.estimators.mlrules.monitor import Monitor
+from rulewright.estimators.mlrules.boosting import Monitor
 from rulewright.estimators.mlrules.pruning import PrefixPruning
 from rulewright.kernels import GrownCondition, GrownRule, Op, Score
 from rulewright.rules import Head

@@ -14,13 +14,14 @@ from rulewright import RipperClassifier
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.binned import bin_table
 from rulewright.estimators.lists.one_class import ClassSums, CoveringContext
-from rulewright.estimators.lists.ripper.learning import (
+from rulewright.estimators.lists.ripper.estimator import (
+    ClassRules,
+    CoveringRule,
     Ripper,
     fewest_errors,
     purity,
     shortened_length,
 )
-from rulewright.estimators.lists.ripper.rule_set import ClassRules, CoveringRule
 from rulewright.kernels import ROW, Op
 from rulewright.search import RuleGrower, SearchLimits
 from rulewright.stopping.description_length import condition_count_bits, ripper_data_bits

@@ -14,7 +14,7 @@ from builders import SEEDS
 from rulewright.data import read_table
 from rulewright.encoding.canonical import FALSE, TRUE, rule_set_conjunctions
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
-from rulewright.estimators.sl2.noise import NOISES, SearchNoise
+from rulewright.estimators.sl2.estimator import NOISES, SearchNoise
 from rulewright.model import load_model
 from rulewright.trust.certificates.votes import posteriors
 from rulewright.weighting.posterior import posterior_weights

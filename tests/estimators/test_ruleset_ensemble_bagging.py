@@ -10,9 +10,8 @@ from sklearn.metrics import log_loss
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.booleans import encode_booleans
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
-from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows, order_rows
-from rulewright.estimators.ruleset_ensemble.search import RuleSetSearch
-from rulewright.estimators.ruleset_ensemble.unseen import unseen_scores
+from rulewright.estimators.ruleset_ensemble.search import EnsembleRows, RuleSetSearch, order_rows
+from rulewright.estimators.ruleset_ensemble.votes import unseen_scores
 from rulewright.trust import selective_score
 from rulewright.trust.certificates.votes import posteriors
 

@@ -11,7 +11,7 @@ from rulewright.bounds import kl_divergence, pac_bayes_kl, vote_bound
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.canonical import rule_set_conjunctions
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
-from rulewright.estimators.ruleset_ensemble.rows import split_in_halves
+from rulewright.estimators.ruleset_ensemble.search import split_in_halves
 from rulewright.trust.certificates.vote_bounds import SAME_ROWS, WEIGHTED
 from rulewright.trust.certificates.votes import posteriors
 from rulewright.weighting.posterior import posterior_weights

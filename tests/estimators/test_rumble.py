@@ -9,8 +9,8 @@ from rulewright import RumbleClassifier, WeightNorm, read_table
 from rulewright.data import TrainingSet
 from rulewright.encoding.domains import equal_frequency_cuts
 from rulewright.estimators.folds.folds import Folds
-from rulewright.estimators.rumble.budget import BUDGETS, choose_budget
-from rulewright.estimators.rumble.loop import Selection, find_best_prefix
+from rulewright.estimators.rumble.preparing import BUDGETS, choose_budget
+from rulewright.estimators.rumble.weighing import Selection, find_best_prefix
 from rulewright.search.repository import (
     Base,
     Bias,

@@ -15,8 +15,7 @@ from rulewright.encoding.binned import bin_table
 from rulewright.estimators.contract.base import positive_of_two
 from rulewright.estimators.folds.folds import Folds
 from rulewright.estimators.slipper.fit import SlipperFit
-from rulewright.estimators.slipper.problem import every_class, every_cost, make_class_problem
-from rulewright.estimators.slipper.rounds import Rounds
+from rulewright.estimators.slipper.rounds import Rounds, every_class, every_cost, make_class_problem
 from rulewright.search import SearchLimits
 
 pytestmark = pytest.mark.native

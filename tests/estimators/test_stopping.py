@@ -11,7 +11,7 @@ from builders import mixed_table, mlrules, rule_texts
 from rulewright import Formulation, Growth, Validation, Window
 from rulewright.encoding.binned import MOST_BINS
 from rulewright.estimators import MLRulesClassifier
-from rulewright.estimators.mlrules.monitor import Monitor
+from rulewright.estimators.mlrules.boosting import Monitor
 from rulewright.estimators.mlrules.settings import FORMULATIONS, GROWTHS
 from rulewright.kernels import ROW
 from rulewright.rules import Head

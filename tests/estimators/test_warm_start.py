@@ -8,7 +8,7 @@ import pytest
 
 from builders import mixed_table, mlrules
 from rulewright import Validation
-from rulewright.estimators.mlrules.monitor import Monitor
+from rulewright.estimators.mlrules.boosting import Monitor
 from rulewright.estimators.mlrules.settings import GROWTHS
 from rulewright.search import RuleGrower
 

@@ -11,17 +11,15 @@ from builders import SEEDS, c45rules, mixed_table
 from golf import golf
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.binned import MOST_BINS, bin_table
-from rulewright.estimators.lists.c45rules.ordering import (
-    default_class,
-    order_classes,
-    without_harmful,
-)
-from rulewright.estimators.lists.c45rules.selection import RuleSubsets
-from rulewright.estimators.lists.c45rules.simplification import (
+from rulewright.estimators.lists.c45rules.selection import (
+    RuleSubsets,
     SimplifiedRule,
+    default_class,
     merge_tests,
+    order_classes,
     simplify_leaves,
     simplify_rule,
+    without_harmful,
 )
 from rulewright.search.c45 import Brancher, grow_c45_tree, walk_leaves
 from rulewright.stopping.description_length import c45_exception_bits, c45_theory_bits

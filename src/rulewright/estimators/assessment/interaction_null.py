@@ -9,19 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from rulewright.data import Numbers
-from rulewright.estimators.contract.progress import progress_bar
+from rulewright.data import Numbers, Table
+from rulewright.estimators.contract.base import RuleEstimator, progress_bar
+from rulewright.estimators.folds.cross_fitting import fit_copy, read_as, refit
 from rulewright.estimators.folds.folds import run_parallel
-from rulewright.estimators.folds.refits import fit_copy, read_as, refit
-from rulewright.explain import InteractionNull, additive_terms, interactions
+from rulewright.explain import InteractionNull, Interactions, additive_terms, interactions
 from rulewright.search import count_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from rulewright.data import Table
-    from rulewright.estimators.contract.base import RuleEstimator
-    from rulewright.explain import Interactions
 
 
 def interaction_null(

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.estimators.averaging.average import average_models, logs_to_json
-from rulewright.estimators.averaging.judging import ESTIMATES, evidence_of, log_densities
+from rulewright.estimators.averaging.average import (
+    ESTIMATES,
+    average_models,
+    evidence_of,
+    log_densities,
+    logs_to_json,
+)
 from rulewright.estimators.averaging.parts import (
     PART_SIZE,
     count_elsewhere,
@@ -16,9 +21,8 @@ from rulewright.estimators.averaging.parts import (
     parts_by_value,
 )
 from rulewright.estimators.compact.classifier import CompactRulesClassifier
-from rulewright.estimators.contract.base import RuleClassifier
+from rulewright.estimators.contract.base import RuleClassifier, progress_bar
 from rulewright.estimators.contract.parameters import Choice, Integer, Named, Parameter, Real
-from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import MOST_ROWS
 from rulewright.estimators.lists.c45rules.estimator import C45RulesClassifier
 from rulewright.estimators.lists.cn2.estimator import CN2Classifier
@@ -29,7 +33,7 @@ from rulewright.estimators.nearest.estimator import RISEClassifier
 from rulewright.estimators.rulefit.classifier import RuleFitClassifier
 from rulewright.estimators.sl2.estimator import SL2Classifier
 from rulewright.estimators.slipper.estimator import SlipperClassifier
-from rulewright.model import AveragedModel
+from rulewright.model import AveragedModel, ClassModel
 from rulewright.weighting import (
     beta_by_log_loss,
     combination_weights,
@@ -45,7 +49,6 @@ if TYPE_CHECKING:
 
     from rulewright.data import TrainingSet
     from rulewright.kernels import FloatArray
-    from rulewright.model import ClassModel
 
 BASES: Mapping[str, type[RuleClassifier[Any]]] = {
     "rise": RISEClassifier,

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from rulewright.data import TrainingSet, read_table
+from rulewright.data import Table, TrainingSet, read_table
 from rulewright.estimators.folds.folds import run_parallel
 from rulewright.estimators.folds.precision import counting_training_rows, decided_weights
 from rulewright.rules import Coverage
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Table
     from rulewright.estimators.contract.base import RuleClassifier
     from rulewright.model import ClassModel
 

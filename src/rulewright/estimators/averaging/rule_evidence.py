@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import logsumexp
 
-from rulewright.model import DecisionList, UnorderedRules
-from rulewright.rules import Adds
+from rulewright.model import ClassModel, DecisionList, UnorderedRules
+from rulewright.rules import Adds, Formula
 from rulewright.weighting import BETAS
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from rulewright.data import TrainingSet
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.model import ClassModel
-    from rulewright.rules import Formula
 
 
 @dataclass(frozen=True, eq=False)

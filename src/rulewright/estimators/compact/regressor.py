@@ -1,28 +1,37 @@
-"""Compact rules for numbers."""
+"""Compact rules for numbers: the squared error as their loss, and boosted trees to compare with.
+
+As a teacher of numbers such trees do not pay (`docs/defaults.md`).
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from rulewright.encoding import BinnedColumns, PackedCovers
 from rulewright.estimators.compact import settings
-from rulewright.estimators.compact.boosted import price_of_numbers
+from rulewright.estimators.compact.losses import FittedResponses
 from rulewright.estimators.compact.members import Member, ResponseProblem, fitted_lines, n_lines
-from rulewright.estimators.compact.number_loss import NumberLoss
 from rulewright.estimators.compact.settings import CompactRules
 from rulewright.estimators.contract.base import RuleRegressor
 from rulewright.estimators.contract.parameters import CheckedByFit, Parameter
-from rulewright.estimators.folds.folds import number_folds
+from rulewright.estimators.folds.folds import Folds, number_folds
 from rulewright.estimators.rulefit.regressor import scale_numbers
+from rulewright.kernels import ROW, STAT, BoolArray, FloatArray, IntArray, RowArray, Score
 from rulewright.model import RegressionRules
 from rulewright.rules import Adds, Head, NumberCoverage, Rule
-from rulewright.search import LEAST_ROWS, Constraints
+from rulewright.search import LEAST_ROWS, Constraints, SearchLimits, Subsampler, TreeGrower
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rulewright.data import RegressionSet
-    from rulewright.kernels import BoolArray
+    from rulewright.estimators.compact.members import RuleOnRows
+
+N_TREES, N_LEAVES, LEARNING_RATE, SUBSAMPLE, LEAST_WEIGHT = 100, 6, 0.1, 0.5, 5.0
 
 
 class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
@@ -99,3 +108,185 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
             summary["price"] = [{**one, "rmse": unit * one["rmse"]} for one in price]
         start = unit * float(fitted.intercepts[0])
         return RegressionRules(rows.schema, start, tuple(found), summary, linear=lines)
+
+
+class _Rows(NamedTuple):
+    """Rows, or groups of them: columns, weights, sums of weighted deviations, group of each row."""
+
+    columns: FloatArray
+    weights: FloatArray
+    pulls: FloatArray
+    groups: IntArray | None
+
+
+class NumberLoss:
+    """The squared error of numbers, as the negative log-likelihood of errors of unknown variance.
+
+    A rule of head 1 adds to the number, one of head 0 takes away.
+    """
+
+    heads: tuple[Head, ...] = (Head(0, 0), Head(1, 1))
+
+    def __init__(self, numbers: FloatArray, weights: FloatArray, l2: float) -> None:
+        self.numbers, self.weights, self.l2 = numbers, weights, l2
+        self.total = float(weights.sum())
+        self.unit = 2.0 ** max(math.ceil(math.log2(self.total)) - 55, -1022)
+        self.stats = np.zeros((len(numbers), 3), dtype=STAT)
+        self.stats[:, 2] = np.rint(weights / self.unit).astype(STAT)
+        self.center = float(np.average(numbers, weights=weights))
+        self.deviations = numbers - self.center
+        self.squares = float(weights @ self.deviations**2)
+        self.floor = 1e-12 * max(self.squares, 1e-300)
+        self.scale = 1.0
+        self.residuals = self.deviations
+
+    def fit(
+        self, problem: ResponseProblem, tolerance: float, start: FloatArray | None = None
+    ) -> FittedResponses:
+        """Solve the normal equations; rules whose response turns round are fitted as 0."""
+        rows = self._group_rows(problem)
+        signs = np.array([1.0 if head.first else -1.0 for head in problem.heads])
+        columns = rows.columns * signs[:, np.newaxis]
+        means = columns @ rows.weights / self.total
+        centred = columns - means[:, np.newaxis]
+        gram = (centred * rows.weights) @ centred.T + self.l2 * np.eye(len(columns))
+        b = _not_negative(gram, centred @ rows.pulls)
+        moved = b @ centred
+        # The squares of a model without rules, and what the rules change of them.
+        squares = self.squares + float(moved @ (rows.weights * moved - 2 * rows.pulls))
+        squares += self.l2 * float(b @ b)
+        loss = 0.5 * self.total * math.log(max(squares, self.floor) / self.total)
+        intercept = np.array([self.center - float(b @ means)])
+        return FittedResponses(
+            loss, signs * b, intercept, (self.center + moved)[:, None], rows.groups
+        )
+
+    def _group_rows(self, problem: ResponseProblem) -> _Rows:
+        """Put rows together that the same rules cover; a line has a value for each row."""
+        if not problem.lines:
+            found = problem.covers.group_rows(self.weights, self.deviations[:, np.newaxis])
+            columns = PackedCovers(found.words, len(found.weights)).unpack().astype(np.float64)
+            return _Rows(columns, found.weights, found.sums[:, 0], found.groups)
+        columns = problem.covers.unpack().astype(np.float64)
+        for place, values in problem.lines.items():
+            columns[place] = values
+        return _Rows(columns, self.weights, self.weights * self.deviations, None)
+
+    def settle(self, problem: ResponseProblem) -> FittedResponses:
+        """Fit as always: the normal equations are exact."""
+        return self.fit(problem, 0.0)
+
+    def look(self, fitted: FittedResponses) -> None:
+        """Take the residuals in units of their deviation."""
+        self.residuals = self.numbers - fitted.answers[:, 0]
+        squares = max(float(self.weights @ self.residuals**2), self.floor)
+        self.scale = math.sqrt(squares / self.total)
+        g = -self.weights * np.clip(self.residuals / self.scale, -16.0, 16.0)
+        self.stats[:, 0] = np.rint(g / self.unit).astype(STAT)
+        self.stats[:, 1] = self.stats[:, 2]
+
+    def score(self, head: Head | None) -> Score:
+        """Describe the decrease of the squares."""
+        up, down = (True, True) if head is None else (bool(head.first), not head.first)
+        return Score("newton", unit=self.unit, n_lanes=2, l2=self.l2, up=up, down=down)
+
+    def head_of(self, score: Score, vote: int) -> Head:
+        """Return 1 for a rule that adds, 0 for one that takes away."""
+        return self.heads[1 - vote % 2]
+
+    def gain(self, rows: RowArray, head: Head) -> float:
+        """Return what a step of this rule alone gains."""
+        weights = self.weights[rows]
+        pull = float(weights @ self.residuals[rows]) / self.scale * (1 if head.first else -1)
+        return pull * pull / (2 * (float(weights.sum()) + self.l2)) if pull > 0 else 0.0
+
+    def prefix_gains(self, rule: RuleOnRows) -> FloatArray:
+        """Return what steps of the first 1, 2, ... tests gain."""
+        lengths = range(1, len(rule.tests) + 1)
+        return np.array(
+            [self.gain(rule.find_covered(range(length)), rule.head) for length in lengths]
+        )
+
+    def part_gains(self, rule: RuleOnRows) -> FloatArray | None:
+        """Say nothing: the statistics cut off large residuals."""
+        return None
+
+    def loss_of(self, fitted: FittedResponses, rows: BoolArray) -> FloatArray:
+        """Return the squared errors of some rows."""
+        return np.asarray((self.numbers[rows] - fitted.answers[rows, 0]) ** 2)
+
+
+def _not_negative(gram: FloatArray, pulls: FloatArray) -> FloatArray:
+    """Solve the normal equations; columns whose coefficient is negative are left out."""
+    b, kept = np.zeros(len(pulls)), np.ones(len(pulls), dtype=np.bool_)
+    while kept.any():
+        b[:] = 0.0
+        b[kept] = np.linalg.solve(gram[np.ix_(kept, kept)], pulls[kept])
+        if not (b < 0).any():
+            return b
+        kept &= b > 0
+    return np.zeros(len(pulls))
+
+
+class _BoostedAnswers(NamedTuple):
+    """Answers of rows, and the number of rules: leaves of trees."""
+
+    answers: FloatArray
+    n_rules: int
+
+
+def price_of_numbers(
+    few: FloatArray,
+    n_rules: int,
+    binned: BinnedColumns,
+    numbers: FloatArray,
+    weights: FloatArray,
+    folds: Folds,
+    seed: int,
+    n_threads: int,
+) -> list[dict[str, Any]]:
+    """Compare the answers of few rules with those of boosted trees, on rows left out."""
+
+    def boosted(fold: int, check: Callable[[], None]) -> _BoostedAnswers:
+        found = _boost(binned, numbers, weights, folds.train_mask(fold), seed + fold, check)
+        return found._replace(answers=found.answers[folds.held_out_mask(fold)])
+
+    runs = folds.run(boosted, n_threads)
+    many = folds.scatter([run.answers for run in runs])
+    n_many = round(float(np.mean([run.n_rules for run in runs])))
+    seen = folds.ever_held_out
+    compared = (("CompactRules", n_rules, few), ("boosted trees", n_many, many))
+    return [
+        {"learner": name, "n_rules": n, **_figures(numbers[seen], answers[seen], weights[seen])}
+        for name, n, answers in compared
+    ]
+
+
+def _boost(
+    binned: BinnedColumns,
+    numbers: FloatArray,
+    weights: FloatArray,
+    train: BoolArray,
+    seed: int,
+    check: Callable[[], None],
+) -> _BoostedAnswers:
+    rows = np.flatnonzero(train).astype(ROW)
+    sampler = Subsampler(len(rows), SUBSAMPLE, np.random.RandomState(seed % 2**32))
+    grower = TreeGrower(binned, weights, SearchLimits(min_weight=LEAST_WEIGHT))
+    answers = np.full(len(numbers), np.average(numbers[train], weights=weights[train]))
+    n_rules = 0
+    for _ in range(N_TREES):
+        check()
+        S = rows[sampler.draw().rows]
+        tree = grower.grow(S, (numbers[S] - answers[S])[:, np.newaxis], N_LEAVES)
+        answers += LEARNING_RATE * tree.values[tree.reach(binned.codes), 0]
+        n_rules += (tree.n_nodes + 1) // 2 if tree.n_nodes > 1 else 0
+    return _BoostedAnswers(answers, n_rules)
+
+
+def _figures(numbers: FloatArray, answers: FloatArray, weights: FloatArray) -> dict[str, float]:
+    """Return R2 and the root of the mean squared error."""
+    error = float(np.average((numbers - answers) ** 2, weights=weights))
+    center = np.average(numbers, weights=weights)
+    whole = float(np.average((numbers - center) ** 2, weights=weights))
+    return {"r2": 1 - error / whole if whole > 0 else 0.0, "rmse": float(np.sqrt(error))}

@@ -15,21 +15,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.encoding import PackedCovers
-from rulewright.estimators.compact.cutting import RuleCutter
-from rulewright.estimators.compact.members import LineMember, Member, ResponseProblem, RuleOnRows
-from rulewright.kernels import ROW
-from rulewright.search import RuleGrower
+from rulewright.encoding import BinnedColumns, PackedCovers
+from rulewright.estimators.compact.members import (
+    LineMember,
+    Member,
+    ResponseProblem,
+    RuleCutter,
+    RuleOnRows,
+)
+from rulewright.kernels import ROW, BoolArray, FloatArray, Limits, RowArray
+from rulewright.search import FoundRule, RuleGrower
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rulewright.encoding import BinnedColumns
-    from rulewright.estimators.compact.lines import Lines
-    from rulewright.estimators.compact.losses import CompactLoss, FittedResponses
-    from rulewright.kernels import BoolArray, FloatArray, Limits, RowArray
+    from rulewright.estimators.compact.losses import CompactLoss, FittedResponses, Lines
     from rulewright.rules import Head
-    from rulewright.search import FoundRule
 
 MANY_HEADS = 4
 """Of more heads than this rules are not grown for each, and fits start where the last ended."""

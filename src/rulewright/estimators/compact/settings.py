@@ -1,24 +1,17 @@
-"""The parameters that compact rules for classes and for numbers share, and how both search."""
+"""What compact rules for classes and for numbers share: parameters, search and choice of a size."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from rulewright.encoding import bin_table
-from rulewright.estimators.compact.lines import Lines
-from rulewright.estimators.compact.members import Member
+from rulewright.encoding import BinnedColumns, bin_table
+from rulewright.estimators.compact.losses import CompactLoss, Lines
+from rulewright.estimators.compact.members import LineMember, Member
 from rulewright.estimators.compact.search import CompactSearch
-from rulewright.estimators.compact.sizes import (
-    Size,
-    Trace,
-    choose_size,
-    follow_search,
-    join_traces,
-    run_search,
-)
-from rulewright.estimators.contract.base import RuleEstimator
+from rulewright.estimators.contract.base import RuleEstimator, progress_bar
 from rulewright.estimators.contract.parameters import (
     Choice,
     Flag,
@@ -27,19 +20,16 @@ from rulewright.estimators.contract.parameters import (
     Real,
     Splitting,
 )
-from rulewright.estimators.contract.progress import progress_bar
 from rulewright.model import RuleModel
-from rulewright.search import SearchLimits
+from rulewright.search import Constraints, SearchLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rulewright.data import LearningRows
-    from rulewright.encoding import BinnedColumns
-    from rulewright.estimators.compact.losses import CompactLoss
     from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.search import Constraints
+
 
 LEAST_WEIGHT = 2.0
 """A rule for a single row says nothing of others."""
@@ -48,6 +38,9 @@ MOST_ROWS = 5_000
 """Of more rows a sample chooses the rules: a few are known well enough by then."""
 
 Model = TypeVar("Model", bound=RuleModel)
+
+PATIENCE = 6
+"""Sizes without a gain on rows left out before a fold stops."""
 
 
 class SearchOutcome(NamedTuple):
@@ -215,3 +208,91 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         losses, answers = join_traces(traces, folds, cap)
         n_rules = choose_size(losses, weights) if self.size == "cv" else cap
         return Size(n_rules, losses, answers[n_rules])
+
+
+@dataclass(frozen=True, eq=False)
+class Size:
+    """How many rules there are to be, and what is known of other sizes.
+
+    Attributes
+    ----------
+    n_rules : int
+        Number of rules.
+    losses : float64 array of shape (sizes, rows) or None
+        Losses of the rows by the fold that left them out, for 0, 1, 2, ... rules.
+    out_of_fold : float64 array of shape (rows, outputs) or None
+        Answers of the rows by the fold that left them out, at the chosen size.
+    """
+
+    n_rules: int
+    losses: FloatArray | None = None
+    out_of_fold: FloatArray | None = None
+
+    def to_json(self, weights: FloatArray) -> dict[str, Any]:
+        """Give the size and the curve of losses as plain data."""
+        known: dict[str, Any] = {"n_rules": self.n_rules}
+        if self.losses is not None:
+            seen = ~np.isnan(self.losses[0])
+            means = np.average(self.losses[:, seen], axis=1, weights=weights[seen])
+            known["left_out_loss"] = means.tolist()
+        return known
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What a fold shows: losses (sizes, rows) and answers (sizes, rows, outputs) of its rows.
+
+    The members are the rules in the order in which they came in.
+    """
+
+    losses: FloatArray
+    answers: FloatArray
+    members: list[Member | LineMember]
+
+
+def follow_search(
+    search: CompactSearch, left_out: BoolArray, cap: int, check: Callable[[], None]
+) -> Trace:
+    """Add rules one by one until several in turn have gained nothing on the rows left out."""
+    losses, answers = [], []
+    while True:
+        check()
+        losses.append(search.loss.loss_of(search.fitted, left_out))
+        answers.append(search.fitted.answers[left_out].copy())
+        best = int(np.argmin([loss.mean() for loss in losses]))
+        if len(losses) > cap or len(losses) - best > PATIENCE or not search.grow():
+            return Trace(np.array(losses), np.array(answers), search.members)
+
+
+def join_traces(traces: Sequence[Trace], folds: Folds, cap: int) -> tuple[FloatArray, FloatArray]:
+    """Put the rows of all folds together; a fold that stopped early stays as it was."""
+    places = [np.minimum(np.arange(cap + 1), len(trace.losses) - 1) for trace in traces]
+    pairs = list(zip(traces, places, strict=True))
+    losses = folds.scatter([trace.losses[place] for trace, place in pairs], axis=1)
+    answers = folds.scatter([trace.answers[place] for trace, place in pairs], axis=1)
+    return losses, answers
+
+
+def choose_size(losses: FloatArray, weights: FloatArray) -> int:
+    """Return the smallest number of rules within one standard error of the best.
+
+    The standard error is that of the difference of the losses row by row.
+    """
+    seen = ~np.isnan(losses[0])
+    own = weights[seen]
+    means = np.average(losses[:, seen], axis=1, weights=own)
+    least = int(np.argmin(means))
+    differences = losses[:, seen] - losses[least, seen]
+    spread = np.average((differences - differences.mean(axis=1)[:, None]) ** 2, axis=1, weights=own)
+    errors = np.sqrt(spread / np.count_nonzero(seen))
+    return int(np.argmax(means <= means[least] + errors))
+
+
+def run_search(search: CompactSearch, n_rules: int) -> None:
+    """Add rules up to a number while they pay, and improve them."""
+    while len(search.members) < n_rules and search.grow():
+        pass
+    search.improve()
+    while len(search.members) < n_rules and search.grow():
+        pass
+    search.settle()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
@@ -9,8 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from rulewright.data import DataError, RegressionSet, TrainingSet, read_like, read_table
-from rulewright.estimators.contract.ordinal import ordered_target
+from rulewright.data import DataError, RegressionSet, TrainingSet, optional, read_like, read_table
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Parameter,
@@ -23,15 +23,22 @@ from rulewright.model import AdditiveRules, ClassModel, RegressionRules, RuleMod
 from rulewright.search import count_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from rulewright.data import LearningRows, Table, Task
+    from rulewright.data import LearningRows, Table, Target, Task
     from rulewright.kernels import FloatArray
 
 Model = TypeVar("Model", bound=RuleModel)
 Classes = TypeVar("Classes", bound=ClassModel)
+
+ORDINAL = (
+    'Whether the classes form a scale: rules then vote for "at least" or "at most" a class. A list '
+    "has the classes from low to high; True takes the order that ordered categories declare, or "
+    "else that of numbers. The order of words is never guessed."
+)
+"""What the parameter `ordinal` of learners does."""
 
 
 class TableEstimator(
@@ -265,3 +272,46 @@ def positive_of_two(positive_class: Any, rows: TrainingSet) -> int:
         names = ", ".join(map(repr, labels))
         raise ValueError(f"positive_class={positive_class!r} is none of {names}")
     return int(labels.index(positive_class))
+
+
+@contextmanager
+def progress_bar(description: str, total: int, show: bool) -> Iterator[Callable[[], None]]:
+    """Give a function to call after each step; it draws a bar on standard error when `show`."""
+    if not show:
+        yield lambda: None
+        return
+    console = optional("rich.console").Console(stderr=True)
+    with optional("rich.progress").Progress(console=console, transient=True) as bar:
+        task = bar.add_task(description, total=total)
+        yield lambda: bar.advance(task)
+
+
+def ordered_target(target: Target, ordinal: Any) -> Target:
+    """Return the target with its classes from low to high, as `ordinal` says.
+
+    Parameters
+    ----------
+    target : Target
+        The classes of the rows.
+    ordinal : bool or sequence
+        False leaves them as they are; True takes the order that ordered categories declare, or
+        else that of numbers, and is an error for other classes; a sequence has the classes from
+        low to high.
+    """
+    if ordinal is False:
+        return target
+    if ordinal is not True:
+        try:
+            return target.with_order(list(ordinal))
+        except DataError as error:
+            raise DataError(f"ordinal: {error}") from None
+    if target.declared_order is not None:
+        return target.with_order(target.declared_order)
+    if target.classes.dtype.kind in "iufb":
+        return target
+    found = target.declared or tuple(map(str, target.classes))
+    raise DataError(
+        "ordinal=True takes the order of numbers or of ordered categories, but the classes are "
+        f"words without an order: {', '.join(map(repr, found))}. List them from low to high, as in "
+        "ordinal=['low', 'medium', 'high'], or declare ordered categories."
+    )

@@ -11,14 +11,11 @@ import inspect
 import math
 import numbers
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, dataclass_transform
+from typing import Any, ClassVar, Protocol, cast, dataclass_transform
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 
 class Domain(Protocol):

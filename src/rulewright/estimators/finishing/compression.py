@@ -9,21 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.estimators.contract.parameters import (
-    Domain,
-    Integer,
-    Splitting,
-    check_parameters,
-)
-from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.contract.base import progress_bar
+from rulewright.estimators.contract.parameters import Domain, Integer, Splitting, check_parameters
 from rulewright.estimators.contract.weights import scale_weights
-from rulewright.estimators.finishing.after_fit import additive_of, read_model_rows
-from rulewright.estimators.finishing.probabilities import note_figures
-from rulewright.estimators.folds.folds import (
-    assign_folds,
-    choosing_rows,
-    keep_splits,
-)
+from rulewright.estimators.finishing.after_fit import additive_of, note_figures, read_model_rows
+from rulewright.estimators.folds.folds import Folds, assign_folds, choosing_rows, keep_splits
 from rulewright.evidence import accuracy, reliability, row_losses
 from rulewright.rules import Adds
 from rulewright.search import count_threads
@@ -34,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rulewright.data import TrainingSet
-    from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import FloatArray, IntArray, SignArray, WordArray
     from rulewright.model import AdditiveRules
 

@@ -1,25 +1,22 @@
-"""Rules whose printed coverage is counted on rows that did not choose them."""
+"""Copies of an estimator fitted to other rows: rules counted on rows that did not choose them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from rulewright.data import read_like
+from rulewright.data import Table, read_like, read_table
+from rulewright.estimators.contract.base import RuleEstimator
 from rulewright.estimators.finishing.after_fit import additive_of
 from rulewright.estimators.folds.folds import assign_folds
 from rulewright.estimators.folds.precision import counting_training_rows
-from rulewright.model import Weigher, scale_rule
-from rulewright.rules import Coverage
-
-if TYPE_CHECKING:
-    from rulewright.data import Table
-    from rulewright.model import AdditiveRules
-    from rulewright.rules import Rule
+from rulewright.model import AdditiveRules, Weigher, scale_rule
+from rulewright.rules import Coverage, Rule
 
 
 def cross_fit(
@@ -88,3 +85,31 @@ def _count_rules(model: AdditiveRules, aside: Table) -> AdditiveRules:
         return replace(rule, coverage=Coverage.of(weigh(covers[:, i]), "left out"))
 
     return model.with_rules([counted(i, rule) for i, rule in enumerate(model.rules)])
+
+
+def read_as(estimator: RuleEstimator[Any], X: Any, y: Any, sample_weight: Any, step: str) -> Table:
+    """Read the data once, as the estimator reads them."""
+    if not isinstance(estimator, RuleEstimator):
+        raise ValueError(f"estimator must be a learner of rules, not {type(estimator).__name__}")
+    nominal, task = estimator.categorical_features, estimator.TASK
+    table = read_table(X, target=y, nominal=nominal, weights=sample_weight, task=task)
+    if table.target is None:
+        raise ValueError(f"{step} requires y to be passed, but the target y is None")
+    return table
+
+
+def fit_copy(estimator: RuleEstimator[Any], table: Table, seed: int) -> RuleEstimator[Any]:
+    """Fit a copy; it keeps its seed if that is a number."""
+    own = estimator.random_state
+    seed = int(own) if isinstance(own, Integral) else seed
+    return refit(estimator, table, seed, estimator.n_jobs)
+
+
+def refit(
+    estimator: RuleEstimator[Any], table: Table, seed: int, n_jobs: int | None = 1
+) -> RuleEstimator[Any]:
+    """Fit a copy with another seed."""
+    settings = {"random_state": seed, "n_jobs": n_jobs, "verbose": 0, "categorical_features": None}
+    learner = counting_training_rows(estimator)  # nobody reads the precision of its rules
+    copy: RuleEstimator[Any] = clone(learner).set_params(**settings)
+    return copy.fit(table)

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from rulewright.data import optional
-from rulewright.kernels import ThreadPool
+from rulewright.data import TrainingSet, optional
+from rulewright.kernels import BoolArray, FloatArray, IntArray, ThreadPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data import TrainingSet
-    from rulewright.kernels import BoolArray, FloatArray, IntArray
     from rulewright.model import AdditiveRules
 
 Result = TypeVar("Result")

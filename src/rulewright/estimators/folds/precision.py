@@ -21,14 +21,13 @@ from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 import numpy as np
 
 from rulewright.encoding import PackedCovers
-from rulewright.estimators.contract.base import Classes, RuleClassifier
+from rulewright.estimators.contract.base import Classes, RuleClassifier, progress_bar
 from rulewright.estimators.contract.parameters import Integer, Parameter
-from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import are_shares, count_effective_rows
 from rulewright.estimators.folds.folds import assign_folds, stratified_folds
 from rulewright.evidence import HitCounts, Shrinkage
-from rulewright.rules import Coverage
-from rulewright.search import LEAST_ROWS, merge_equal_rows
+from rulewright.rules import Coverage, Head
+from rulewright.search import LEAST_ROWS, MergedRows, merge_equal_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
     from rulewright.data import TrainingSet
     from rulewright.kernels import BoolArray, FloatArray
     from rulewright.model import ClassModel
-    from rulewright.rules import Head
-    from rulewright.search import MergedRows
 
 MOST_ROWS = 10_000
 """Rows at most that models are learned from once more."""

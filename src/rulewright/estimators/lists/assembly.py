@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.model import BELOW, DecisionList, UnorderedRules
-from rulewright.rules import Coverage, Rule, Says
+from rulewright.rules import Coverage, Formula, Rule, Says
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rulewright.data import TrainingSet
     from rulewright.kernels import FloatArray
-    from rulewright.rules import Formula
 
 SMOOTHING = 5.0
 """Rows that are added to what a rule covers."""

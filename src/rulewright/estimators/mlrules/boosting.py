@@ -5,26 +5,151 @@ One loop serves rows in memory (`memory.py`) and rows on partitions (`scale/boos
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from rulewright.estimators.mlrules.monitor import Monitor
-from rulewright.estimators.mlrules.rows import BoostedRows
-from rulewright.rules import Adds, Coverage, Rule
-from rulewright.search import Subsampler
+from rulewright.rules import Adds, Coverage, Head, Rule
+from rulewright.search import FoundRule, Subsampler
+from rulewright.stopping import Progress, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rulewright.data import Schema
+    from rulewright.estimators.mlrules.pruning import Pruning
     from rulewright.estimators.mlrules.settings import BoostingSettings
-    from rulewright.kernels import FloatArray, Limits, Score
-    from rulewright.search import FoundRule
+    from rulewright.kernels import ByteArray, FloatArray, Limits, Score
+
+Drawn = TypeVar("Drawn")
+"""What tells the rows of a subsample."""
+
+Cover = TypeVar("Cover")
+"""What tells the rows that a rule covers."""
+
+CoverIn = TypeVar("CoverIn", contravariant=True)
 
 MOST_FAILURES = 10
 """Subsamples without a useful rule before the search gives up."""
 
+
+class VoteLikelihood(Protocol[CoverIn]):
+    """The likelihood of the training rows: scores for the search, and the steps of rules."""
+
+    @property
+    def unit(self) -> float:
+        """What a step of the statistics stands for."""
+
+    def score(self, kind: str, l2: float, head: Head | None = None) -> Score:
+        """Describe the score for the search: over all votes, or for one `head` only."""
+
+    def head_of(self, score: Score, vote: int) -> Head:
+        """Return what the vote of a search with this score speaks for."""
+
+    def best_vote(self, kind: str, l2: float) -> Head:
+        """Choose the vote of the next rule by all rows."""
+
+    def newton_step(
+        self,
+        rows: CoverIn,
+        head: Head,
+        l2: float,
+        backtrack: bool,
+        min_evidence: float,
+        largest: float,
+    ) -> float:
+        """Return the response of a vote over the rows; not positive when it would not help."""
+
+
+class BoostedRows(Protocol[Drawn, Cover]):
+    """The rows of a fit: those to learn from, and those kept aside if there are any."""
+
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
+
+    @property
+    def class_shares(self) -> list[float]:
+        """The share of each class in the weight of all rows."""
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether every rule is grown on all rows."""
+
+    @property
+    def likelihood(self) -> VoteLikelihood[Cover]:
+        """The likelihood of the rows to learn from."""
+
+    @property
+    def train_loss(self) -> float:
+        """The mean loss of the rows to learn from; NaN if it is not followed."""
+
+    @property
+    def validation_loss(self) -> float:
+        """The mean loss of the rows kept aside; NaN if there are none."""
+
+    def start_pruning(self, kind: str | None, required: ByteArray) -> Pruning[Drawn]:
+        """Return what prunes rules in one of the ways "conditions", "prefix" or None."""
+
+    def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, Drawn]:
+        """Grow a rule on the next subsample; tell also which rows are in it."""
+
+    def cover(self, found: FoundRule, head: Head, drawn: Drawn) -> Cover:
+        """Find the rows that a rule covers."""
+
+    def add(self, found: FoundRule, cover: Cover, head: Head, response: float) -> None:
+        """Add a rule: its response moves the scores of all rows that it covers."""
+
+    def weigh_cover(self, cover: Cover, drawn: Drawn) -> tuple[FloatArray, FloatArray]:
+        """Return the class weights of the rows covered: all, and those outside the subsample."""
+
+
 Rows = TypeVar("Rows", bound=BoostedRows[Any, Any])
+
+
+@dataclass
+class Monitor:
+    """The stopping rule of a fit and its trace.
+
+    `start_loss` is the mean training loss before any rule, NaN where training losses are not
+    followed. `stopped_by` stays empty as long as learning should go on.
+    """
+
+    stopping: Watch
+    start_loss: float
+    stopped_by: str = ""
+    train_loss: list[float] = field(default_factory=list)
+
+    def watch(
+        self, head: Head, outside: FloatArray, train_loss: float, validation_loss: float
+    ) -> bool:
+        """Take in the rule just added and tell whether learning should end.
+
+        `outside` has the class weights of the rows that it covers outside its subsample. Losses
+        are means, NaN where they are not known.
+        """
+        self.train_loss.append(train_loss)
+        return self.stopping.stop_after(Progress(head.classes, outside.tolist, validation_loss))
+
+    @property
+    def n_kept(self) -> int:
+        """Rules to keep: all, or as many as the stopping rule says."""
+        best = self.stopping.best_size
+        return len(self.train_loss) if best is None else best
+
+    @property
+    def kept_loss(self) -> float:
+        """Training loss of the rules to keep."""
+        return [self.start_loss, *self.train_loss][self.n_kept]
+
+    def trace(self) -> dict[str, FloatArray]:
+        """Return what was recorded after each rule."""
+        columns = {"train_loss": self.train_loss, **self.stopping.trace}
+        if math.isnan(self.start_loss):
+            del columns["train_loss"]
+        return {name: np.array(values, dtype=float) for name, values in columns.items() if values}
 
 
 class AddedRule(NamedTuple):

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.encoding import MOST_BINS
-from rulewright.estimators.contract.boosted import BoostedClassifier
-from rulewright.estimators.contract.ordinal import ORDINAL
+from rulewright.estimators.contract.base import ORDINAL, progress_bar
+from rulewright.estimators.contract.constrained import BoostedClassifier
 from rulewright.estimators.contract.parameters import (
     Flag,
     Integer,
@@ -18,12 +18,10 @@ from rulewright.estimators.contract.parameters import (
     Parameter,
     Real,
 )
-from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import warn_of_shares
-from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
+from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
 from rulewright.estimators.folds.folds import assign_folds, keep_splits, out_of_fold_scores
-from rulewright.estimators.mlrules.boosting import Boosting
-from rulewright.estimators.mlrules.memory import start_boosting
+from rulewright.estimators.mlrules.memory import MemoryRows, start_boosting
 from rulewright.estimators.mlrules.settings import (
     FORMULATIONS,
     GROWTHS,
@@ -34,7 +32,7 @@ from rulewright.estimators.mlrules.settings import (
     RuleSettings,
 )
 from rulewright.model import AdditiveRules
-from rulewright.search import LEAST_ROWS, SearchLimits
+from rulewright.search import LEAST_ROWS, Constraints, SearchLimits
 from rulewright.stopping import STOPPING, Stopping, Window
 from rulewright.weighting import CALIBRATIONS, LARGEST_STEP, Calibration, Isotonic
 
@@ -43,8 +41,6 @@ if TYPE_CHECKING:
 
     from rulewright.data import DescribedRows, TrainingSet
     from rulewright.estimators.mlrules.boosting import Boosting
-    from rulewright.estimators.mlrules.memory import MemoryRows
-    from rulewright.search import Constraints
 
 PAPER_WINDOW = Window(size=10, most_bad=8, chance="uniform")
 """The stopping rule of the paper."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rulewright.estimators.contract.parameters import Choice, Flag, Real, check_parameters
+from rulewright.estimators.contract.parameters import Choice, Domain, Flag, Real, check_parameters
 from rulewright.stopping import Stopping, Validation, Window
 from rulewright.weighting import DEFAULT_RULES, LARGEST_STEP, default_scores
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rulewright.encoding import Threshold
-    from rulewright.estimators.contract.parameters import Domain
     from rulewright.kernels import FloatArray
     from rulewright.search import Constraints, SearchLimits
 

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.estimators.contract.weights import scale_weights
-from rulewright.programs import LabelDistance, NumberDistance
+from rulewright.programs import Distance, LabelDistance, NumberDistance
 from rulewright.search import merge_equal_rows
 
 if TYPE_CHECKING:
     from rulewright.data import Column, TrainingSet
     from rulewright.kernels import BoolArray, ByteArray, FloatArray, IntArray, StatArray
-    from rulewright.programs import Distance
 
 _LARGEST_TOTAL = 50
 """Bits of the sum of all weights in fixed-point steps."""

@@ -11,16 +11,17 @@ from sklearn.utils import check_random_state
 from rulewright.estimators.contract.base import RuleClassifier
 from rulewright.estimators.contract.parameters import Choice, Parameter
 from rulewright.estimators.contract.weights import count_effective_rows
-from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import assign_folds, keep_splits
-from rulewright.estimators.rulefit.ensemble import class_rules
+from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
+from rulewright.estimators.folds.folds import Folds, assign_folds, keep_splits
+from rulewright.estimators.rulefit.penalty import ChosenPenalty as Chosen
 from rulewright.estimators.rulefit.penalty import choose_solution
-from rulewright.estimators.rulefit.settings import SOLVER, RuleFit
+from rulewright.estimators.rulefit.settings import SOLVER, CandidateTerms, RuleFit, class_rules
 from rulewright.model import AdditiveRules
-from rulewright.rules import Head
+from rulewright.rules import Head, Rule
 from rulewright.search import LEAST_ROWS
 from rulewright.weighting import (
     CALIBRATIONS,
+    Calibration,
     Logistic,
     LogisticLoss,
     Ramp,
@@ -34,12 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rulewright.data import TrainingSet
-    from rulewright.estimators.folds.folds import Folds
-    from rulewright.estimators.rulefit.ensemble import CandidateTerms
-    from rulewright.estimators.rulefit.penalty import ChosenPenalty as Chosen
     from rulewright.kernels import FloatArray
-    from rulewright.rules import Rule
-    from rulewright.weighting import Calibration
 
 DATAFITS: Mapping[str, Any] = {"logistic": Logistic, "squared": Squared, "ramp": Ramp}
 TREE_LOSSES: Mapping[str, Any] = {

@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.estimators.folds.folds import run_parallel
-from rulewright.kernels import ROW
-from rulewright.weighting import Path, is_saturated
+from rulewright.estimators.folds.folds import Folds, run_parallel
+from rulewright.kernels import ROW, BoolArray, FloatArray, RowArray
+from rulewright.weighting import L1Problem, L1Solution, Path, Solver, is_saturated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from rulewright.estimators.folds.folds import Folds
-    from rulewright.kernels import BoolArray, FloatArray, RowArray
-    from rulewright.weighting import L1Problem, L1Solution, Solver
 
 STRIDE = 5
 """Penalties that are solved before looking at the rows left out, while their loss falls."""

@@ -11,9 +11,8 @@ from rulewright.estimators.contract.base import RuleRegressor
 from rulewright.estimators.contract.parameters import Choice, Parameter
 from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.folds.folds import number_folds
-from rulewright.estimators.rulefit.ensemble import number_rules
 from rulewright.estimators.rulefit.penalty import choose_solution
-from rulewright.estimators.rulefit.settings import RuleFit
+from rulewright.estimators.rulefit.settings import RuleFit, number_rules
 from rulewright.model import RegressionRules
 from rulewright.search import LEAST_ROWS, weighted_quantiles
 from rulewright.weighting import Huber, HuberLoss, Squared, SquaredLoss

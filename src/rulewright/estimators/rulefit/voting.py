@@ -16,16 +16,15 @@ import numpy as np
 from rulewright.estimators.folds.folds import stratified_folds
 from rulewright.evidence import check_max_false, check_threshold, first_for_bound, pair_bound
 from rulewright.search import check_whole
-from rulewright.weighting import CoordinateDescent, Solver
+from rulewright.weighting import CoordinateDescent, L1Problem, L1Solution, Solver
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.estimators.rulefit.ensemble import CandidateTerms
+    from rulewright.estimators.rulefit.settings import CandidateTerms
     from rulewright.kernels import BoolArray, FloatArray, IntArray
-    from rulewright.weighting import L1Problem, L1Solution
 
     Places = NDArray[np.integer]
 

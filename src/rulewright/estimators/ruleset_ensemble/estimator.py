@@ -12,25 +12,26 @@ from sklearn.utils import check_random_state
 
 from rulewright.encoding import encode_booleans
 from rulewright.estimators.contract.base import RuleClassifier, positive_of_two
-from rulewright.estimators.contract.parameters import (
-    Choice,
-    Flag,
-    Integer,
-    Parameter,
-    Real,
-)
+from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Real
 from rulewright.estimators.contract.weights import refuse_huge, warn_of_shares
 from rulewright.estimators.folds.precision import correct_precision
-from rulewright.estimators.ruleset_ensemble.posteriors import voting_model, weigh_rule_sets
-from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows, order_rows, split_in_halves
-from rulewright.estimators.ruleset_ensemble.search import RuleSetSearch
-from rulewright.estimators.ruleset_ensemble.unseen import OutOfBag, compare_terms
-from rulewright.estimators.sl2.estimator import SL2Classifier
-from rulewright.estimators.sl2.noise import NOISE, NOISE_DOC
+from rulewright.estimators.ruleset_ensemble.search import (
+    EnsembleRows,
+    RuleSetSearch,
+    order_rows,
+    split_in_halves,
+)
+from rulewright.estimators.ruleset_ensemble.votes import (
+    OutOfBag,
+    compare_terms,
+    voting_model,
+    weigh_rule_sets,
+)
+from rulewright.estimators.sl2.estimator import NOISE, NOISE_DOC, SL2Classifier
 from rulewright.evidence import choose_lead
 from rulewright.model import RuleSetVotes
 from rulewright.trust import certificate, distil, predict_or_abstain, vote_figures
-from rulewright.weighting import WEIGHTS, alpha_of
+from rulewright.weighting import WEIGHTS, Weight, alpha_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from rulewright.data import TrainingSet
     from rulewright.search import MergedRows
     from rulewright.trust import Distilled, VoteCertificate
-    from rulewright.weighting import Weight
 
 ALPHA = 0.9
 """Factor of the weight of a rule set per error, unless one is given."""

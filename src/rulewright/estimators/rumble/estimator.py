@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from rulewright.estimators.contract.base import progress_bar
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
@@ -19,34 +20,41 @@ from rulewright.estimators.contract.parameters import (
     Real,
     Splitting,
 )
-from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import count_effective_rows
-from rulewright.estimators.finishing.after_fit import read_model_rows
-from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import assign_folds, keep_splits
+from rulewright.estimators.finishing.after_fit import OutOfFold, read_model_rows, with_probabilities
+from rulewright.estimators.folds.folds import Folds, assign_folds, keep_splits
 from rulewright.estimators.folds.precision import (
     CheckedClassifier,
     CoverComparison,
     correct_precision,
 )
-from rulewright.estimators.rumble.assembly import collect_class_scores, rule_model
-from rulewright.estimators.rumble.budget import BUDGETS, N_FOLDS, Budget, choose_budget
-from rulewright.estimators.rumble.criteria import NORMS, PRACTICAL, WeightNorm
-from rulewright.estimators.rumble.preparing import read_bias, set_aside
+from rulewright.estimators.rumble.preparing import (
+    BUDGETS,
+    N_FOLDS,
+    Budget,
+    choose_budget,
+    read_bias,
+    set_aside,
+)
 from rulewright.estimators.rumble.stability import RuleStability, bootstrap_stability
-from rulewright.estimators.rumble.weighing import Weighing
+from rulewright.estimators.rumble.weighing import (
+    NORMS,
+    PRACTICAL,
+    Prefix,
+    Weighing,
+    WeightNorm,
+    collect_class_scores,
+    rule_model,
+)
 from rulewright.model import AdditiveRules
-from rulewright.search import LEAST_ROWS, Repository, default_bias
+from rulewright.search import LEAST_ROWS, Bias, Repository, default_bias
 from rulewright.weighting import CALIBRATIONS, Temperature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from rulewright.data import TrainingSet
-    from rulewright.estimators.folds.folds import Folds
-    from rulewright.estimators.rumble.loop import Prefix
     from rulewright.kernels import FloatArray
-    from rulewright.search import Bias
 
 NORM = Named(NORMS, WeightNorm)
 NO_RULES = "no rule is worth its penalty: the constant rule is taken alone"

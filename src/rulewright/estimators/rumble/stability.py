@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from rulewright.estimators.contract.weights import count_effective_rows
-from rulewright.estimators.rumble.assembly import collect_class_scores
-from rulewright.search import check_whole
+from rulewright.estimators.rumble.weighing import Weighing, collect_class_scores
+from rulewright.search import Repository, check_whole
 
 if TYPE_CHECKING:
     from rulewright.data import TrainingSet
-    from rulewright.estimators.rumble.weighing import Weighing
     from rulewright.model import AdditiveRules
     from rulewright.rules import Formula
-    from rulewright.search import Repository
 
 _Choice: TypeAlias = tuple[int, int, bool]
 """Line, class, and whether the rule speaks for it."""

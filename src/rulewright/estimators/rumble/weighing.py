@@ -1,27 +1,211 @@
-"""Weights for the rules of a repository: the best prefix for the score of each class."""
+"""Weights for the rules of a repository: the best prefix for each class, and the model of them."""
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from rulewright.estimators.contract.parameters import Choice, Domain, Real, check_parameters
 from rulewright.estimators.contract.weights import count_effective_rows
-from rulewright.estimators.rumble.criteria import balanced_rows, criterion_of, penalty_of
-from rulewright.estimators.rumble.loop import Prefix, Selection, constant_prefix, find_best_prefix
-from rulewright.weighting import keep_few
+from rulewright.model import AdditiveRules
+from rulewright.rules import Adds, Coverage, Head, Rule
+from rulewright.stopping import margin_penalty, mmv_penalty
+from rulewright.weighting import MMV, EmpiricalMargin, MarginWeights, OneNormSVM, keep_few
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from rulewright.estimators.rumble.criteria import WeightNorm
+    from rulewright.data import TrainingSet
     from rulewright.kernels import FloatArray, IntArray
     from rulewright.search import Repository
+    from rulewright.weighting import Criterion, CriterionState
+
+PRACTICAL = {"mmv": 1.0, "margin": 0.1, "svm1": 0.1}
+"""The criteria, with the constants of the thesis' experiments inside the root of the penalty."""
+
+NOTHING_BETTER = "no later prefix can be better"
+ALL_RULES = "all rules"
 
 LEAST_COUNT = 2.0
 """Number of rows that weights stand for at least: of fewer there is no variance."""
+
+CONSTANT = 0
+"""Line of the constant rule."""
+
+
+@dataclass(frozen=True)
+class WeightNorm:
+    """Which weights are allowed: those of a norm up to a radius.
+
+    Parameters
+    ----------
+    p : float
+        The norm, 1 or more; infinity is the largest size of a weight. 1 gives few rules.
+    radius : float
+        Largest norm of the weights: a larger one counts the variance more, and allows weights
+        closer to Fisher's discriminant.
+    shape : {"ball", "sphere"}
+        Whether the norm is at most the radius, or equal to it ("sphere", for p = 2 only).
+    """
+
+    p: float = 1.0
+    radius: float = 1.0
+    shape: str = "ball"
+
+    DOMAINS: ClassVar[Mapping[str, Domain]] = {
+        "radius": Real(0, above=True),
+        "shape": Choice(("ball", "sphere")),
+    }
+
+    def __post_init__(self) -> None:
+        if not (Real(1).accepts(self.p) or self.p == math.inf):
+            raise ValueError(f"WeightNorm: p={self.p!r} must be a number >= 1 or inf")
+        check_parameters(type(self).__name__, vars(self), self.DOMAINS)
+
+
+NORMS: dict[str, Callable[..., WeightNorm]] = {
+    "l1": WeightNorm,
+    "l2": partial(WeightNorm, p=2.0),
+    "max": partial(WeightNorm, p=math.inf),
+}
+"""The norms by name."""
+
+
+def criterion_of(
+    name: str, norm: WeightNorm, budget: float, constant: float | None = None
+) -> Criterion:
+    """Return the criterion of a name with its settings.
+
+    Where no rule is charged for, nothing but the norm limits the weights.
+    """
+    if name == "mmv":
+        sphere = norm.shape == "sphere"
+        return MMV(norm.p, in_one_norm=constant != 0, radius=norm.radius, sphere=sphere)
+    return EmpiricalMargin() if name == "margin" else OneNormSVM(budget)
+
+
+def penalty_of(name: str, n: float, delta: float, constant: float | None) -> Callable[[int], float]:
+    """Return what a criterion charges for i rules generated on n rows."""
+    c = PRACTICAL[name] if constant is None else constant
+    if name == "mmv":
+        return partial(mmv_penalty, n=n, delta=delta, constant=c)
+    p = 2.0 if name == "margin" else 1.0
+    return partial(margin_penalty, n=n, delta=delta, constant=c, p=p)
+
+
+def balanced_rows(share: float, n: float) -> float:
+    """Return as how many rows n count if each class gets half of the weight: 1 / sum of squares."""
+    return 4 * n * share * (1 - share) if 0 < share < 1 else n
+
+
+class TraceStep(NamedTuple):
+    """A prefix whose weights differ from those before: what it is worth and what it costs."""
+
+    n_generated: int
+    objective: float
+    penalty: float
+    score: float
+    support: int
+
+
+@dataclass(frozen=True, eq=False)
+class Prefix:
+    """The best prefix: its weights, and how it was found."""
+
+    n_generated: int
+    solution: MarginWeights
+    trace: tuple[TraceStep, ...]
+    stop_reason: str
+
+
+@dataclass(frozen=True)
+class Selection:
+    """How a prefix is chosen.
+
+    Parameters
+    ----------
+    penalty : callable
+        What a prefix is charged, by the number of rules generated; it grows with it.
+    largest : float
+        What no objective exceeds.
+    cap : int
+        Most rules in the working set.
+    max_candidates : int, optional
+        Most rules generated.
+    deadline : float, optional
+        Time by the monotonic clock when the best prefix so far is taken.
+    """
+
+    penalty: Callable[[int], float]
+    largest: float
+    cap: int
+    max_candidates: int | None = None
+    deadline: float | None = None
+
+    def stop_reason(self, n_generated: int, best: float) -> str | None:
+        """Tell why no further rule is asked for, or None."""
+        if self.largest - self.penalty(n_generated) < best:
+            return NOTHING_BETTER
+        if self.deadline is not None and time.monotonic() >= self.deadline:
+            return "time_limit"
+        return None
+
+
+def find_best_prefix(
+    repository: Repository, state: CriterionState, selection: Selection, check: Callable[[], None]
+) -> Prefix:
+    """Add rules one by one and return the prefix with the best score.
+
+    The score is the objective minus the penalty; of equal scores the shorter prefix wins. A rule
+    that cannot change the best weights is not solved for: the objective stays, the penalty grows.
+
+    Parameters
+    ----------
+    repository : Repository
+        The rules.
+    state : CriterionState
+        A criterion without rules.
+    selection : Selection
+        Penalty and limits.
+    check : callable
+        Called before every rule; it may raise to end the loop.
+    """
+    best, trace, reason = None, [], None
+    score = -np.inf
+    for number, line in repository:
+        check()
+        if selection.max_candidates is not None and number > selection.max_candidates:
+            reason = "max_candidates"
+            break
+        changed = state.add(repository.covers[line : line + 1]) or best is None
+        if changed:
+            state.solve()
+        state.drop_to(selection.cap)
+        if changed:
+            solution, penalty = state.solution, selection.penalty(number)
+            step = TraceStep(
+                number, solution.value, penalty, solution.value - penalty, len(solution.lines)
+            )
+            trace.append(step)
+            if best is None or step.score > score:
+                best, score = (number, solution), step.score
+        reason = selection.stop_reason(number, score)
+        if reason is not None:
+            break
+    assert best is not None, "rule 0 is always there"
+    return Prefix(*best, tuple(trace), reason or ALL_RULES)
+
+
+def constant_prefix(sign: float, penalty: float) -> Prefix:
+    """Return the prefix of the constant rule where all rows are of one class: no rule is better."""
+    line, weight = np.zeros(1, dtype=np.int32), np.array([float(sign)])
+    step = TraceStep(1, 1.0, penalty, 1.0 - penalty, 1)
+    return Prefix(1, MarginWeights(line, weight, 1.0, 0.0, 1.0, 0.0), (step,), NOTHING_BETTER)
 
 
 @dataclass(frozen=True)
@@ -98,3 +282,55 @@ class Weighing:
         # The constant rule is no rule to read.
         few = next(one for one in path if np.count_nonzero(lines[one.lines]) <= self.max_rules)
         return replace(prefix, solution=replace(few, lines=lines[few.lines]))
+
+
+@dataclass(frozen=True, eq=False)
+class ClassScore:
+    """The score of a class against all others: rules by their lines, and their weights."""
+
+    head: int
+    lines: IntArray
+    weights: FloatArray
+
+    @property
+    def start(self) -> float:
+        """Weight of the constant rule."""
+        return float(self.weights[self.lines == CONSTANT].sum())
+
+    def rules(self, n_classes: int) -> Iterator[tuple[int, int, float]]:
+        """Give line, class and response of the rules with a weight, without the constant.
+
+        Of two classes a negative weight speaks for the other; of several it takes from its own.
+        """
+        for line, weight in zip(self.lines.tolist(), self.weights.tolist(), strict=True):
+            if line != CONSTANT and weight != 0:
+                yield line, *_find_class(self.head, weight, n_classes)
+
+
+def collect_class_scores(prefixes: Sequence[Prefix]) -> list[ClassScore]:
+    """Return the scores of the best prefixes, one per class or one for two classes."""
+    solutions = (prefix.solution for prefix in prefixes)
+    return [ClassScore(head, best.lines, best.weights) for head, best in enumerate(solutions)]
+
+
+def rule_model(
+    scores: Sequence[ClassScore], repository: Repository, rows: TrainingSet, summary: dict[str, Any]
+) -> AdditiveRules:
+    """Make the model of scores; of two classes one score is for both."""
+    n_classes, holds = len(rows.classes), repository.covers.holds
+    intercepts, rules = np.zeros(n_classes), []
+    for score in scores:
+        head, start = _find_class(score.head, score.start, n_classes)
+        intercepts[head] += start
+        for line, head, response in score.rules(n_classes):
+            counted = rows.weights_by_class(holds[line : line + 1].row_mask())
+            coverage = Coverage.of(tuple(counted.tolist()))
+            adds = Adds(Head(head, head), response, -response)
+            rules.append(Rule(repository.body(line), adds, coverage))
+    starts = tuple(intercepts.tolist())
+    return AdditiveRules(rows.schema, rows.classes, starts, tuple(rules), summary)
+
+
+def _find_class(head: int, weight: float, n_classes: int) -> tuple[int, float]:
+    """Return the class that a weight speaks for, and how much."""
+    return (1 - head, -weight) if n_classes == 2 and weight < 0 else (head, weight)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.encoding import encode_booleans
-from rulewright.estimators.contract.base import positive_of_two
+from rulewright.encoding import BooleanEncoding, encode_booleans
+from rulewright.estimators.contract.base import positive_of_two, progress_bar
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
     Flag,
     Integer,
+    Named,
     Parameter,
     Real,
     Splitting,
+    check_parameters,
 )
-from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import assign_folds, keep_splits, run_parallel
 from rulewright.estimators.folds.precision import (
     CheckedClassifier,
     CoverComparison,
     correct_precision,
 )
-from rulewright.estimators.sl2.noise import NOISE, NOISE_DOC
 from rulewright.model import DnfModel
 from rulewright.rules import Head
 from rulewright.search import (
@@ -44,9 +44,43 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rulewright.data import TrainingSet
-    from rulewright.encoding import BooleanEncoding
     from rulewright.kernels import BoolArray
     from rulewright.search import DnfFormula, DnfSearchResult, MergedRows
+
+
+@dataclass(frozen=True)
+class SearchNoise:
+    """Probabilities of random steps of a local search, named as in the thesis.
+
+    Parameters
+    ----------
+    p_g1 : float
+        Probability of a random term.
+    p_g2 : float
+        Probability of a random literal to take out.
+    p_s : float
+        Probability of a random literal to add.
+    """
+
+    p_g1: float = 0.2
+    p_g2: float = 0.1
+    p_s: float = 0.1
+
+    def __post_init__(self) -> None:
+        check_parameters(type(self).__name__, vars(self), dict.fromkeys(vars(self), Real(0, 1)))
+
+
+NOISES: dict[str, Callable[..., SearchNoise]] = {
+    "usual": SearchNoise,
+    "swapped": partial(SearchNoise, p_g1=0.1, p_g2=0.2),
+}
+"""Noise by name: the thesis prints the first two probabilities both ways."""
+
+NOISE = Named(NOISES, SearchNoise)
+NOISE_DOC = (
+    'How often steps are random: "usual", "swapped" (the probabilities of a random term and of a '
+    "random literal to take out), or a `SearchNoise` of probabilities."
+)
 
 
 class EncodedFold(NamedTuple):

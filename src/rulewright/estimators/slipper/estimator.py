@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.encoding import MOST_BINS, bin_table
-from rulewright.estimators.contract.base import positive_of_two
-from rulewright.estimators.contract.boosted import BoostedClassifier
+from rulewright.encoding import MOST_BINS, Threshold, bin_table
+from rulewright.estimators.contract.base import positive_of_two, progress_bar
+from rulewright.estimators.contract.constrained import BoostedClassifier
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
@@ -20,26 +20,26 @@ from rulewright.estimators.contract.parameters import (
     Real,
     Splitting,
 )
-from rulewright.estimators.contract.progress import progress_bar
-from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import assign_folds, keep_splits
-from rulewright.estimators.slipper.assembly import additive_model, cost_offsets, scores_from_f
-from rulewright.estimators.slipper.fit import BoostedRounds, SlipperFit
-from rulewright.estimators.slipper.problem import every_class, every_cost, make_class_problem
-from rulewright.model import AdditiveRules, class_names, read_costs
-from rulewright.search import LEAST_ROWS, SearchLimits
+from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
+from rulewright.estimators.folds.folds import Folds, assign_folds, keep_splits
+from rulewright.estimators.slipper.fit import (
+    BoostedRounds,
+    SlipperFit,
+    additive_model,
+    cost_offsets,
+    scores_from_f,
+)
+from rulewright.estimators.slipper.rounds import every_class, every_cost, make_class_problem
+from rulewright.model import AdditiveRules, Costs, class_names, read_costs
+from rulewright.search import LEAST_ROWS, Constraints, SearchLimits
 from rulewright.weighting import CALIBRATIONS, Calibration, Temperature
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rulewright.data import TrainingSet
-    from rulewright.encoding import Threshold
-    from rulewright.estimators.folds.folds import Folds
-    from rulewright.estimators.slipper.problem import SlipperProblem
+    from rulewright.estimators.slipper.rounds import SlipperProblem
     from rulewright.kernels import FloatArray
-    from rulewright.model import Costs
-    from rulewright.search import Constraints
 
 FEW_ROUNDS = 10
 """Rounds when there are too few rows to choose their number."""

@@ -6,27 +6,48 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils import check_random_state
 
-from rulewright.estimators.contract.parameters import Choice, Integer, Parameter, Real
-from rulewright.estimators.contract.progress import progress_bar
+from rulewright.encoding import MOST_BINS, bin_table
+from rulewright.estimators.contract.base import progress_bar
+from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Real
+from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.estimators.lists.assembly import decision_list
-from rulewright.estimators.lists.branching import BranchingClassifier
-from rulewright.estimators.lists.c45rules.ordering import (
+from rulewright.estimators.lists.c45rules.selection import (
+    EXCEPTIONS,
+    SimplifiedRule,
     default_class,
     keep_reached_rules,
     order_classes,
+    select_rules,
+    simplify_leaves,
     without_harmful,
 )
-from rulewright.estimators.lists.c45rules.selection import EXCEPTIONS, select_rules
-from rulewright.estimators.lists.c45rules.simplification import simplify_leaves
-from rulewright.search import Brancher, grow_c45_tree, prune_tree, walk_leaves
+from rulewright.model import DecisionList
+from rulewright.search import Brancher, TreeNode, grow_c45_tree, prune_tree, walk_leaves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rulewright.data import TrainingSet
-    from rulewright.estimators.lists.c45rules.simplification import SimplifiedRule
-    from rulewright.model import DecisionList
-    from rulewright.search import TreeNode
+
+
+class BranchingClassifier(CheckedClassifier[DecisionList]):
+    """Base of learners whose rules are leaves of C4.5 trees."""
+
+    min_branch_weight: float = Parameter(
+        Real(0, above=True), "Least weight of two branches of a test.", default=2.0
+    )
+    missing_labels: bool = Parameter(
+        Flag(),
+        'Whether "missing" is a label of nominal columns, so that ``is missing`` is a condition; '
+        "by default such rows go down all branches.",
+        default=False,
+    )
+
+    def _brancher(self, rows: TrainingSet) -> Brancher:
+        """Return what branches the training rows, one bin per value."""
+        binned = bin_table(rows.table, MOST_BINS, self._n_threads)
+        threads, labels = self._n_threads, self.missing_labels
+        return Brancher(binned, rows, self.min_branch_weight, threads, missing_labels=labels)
 
 
 class C45RulesClassifier(BranchingClassifier):

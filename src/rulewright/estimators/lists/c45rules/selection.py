@@ -1,36 +1,39 @@
-"""The subset of the rules of a class with the shortest description of rules and exceptions.
+"""From leaves of a C4.5 tree to a list: simplify rules, choose some for each class, order them.
 
-Up to ten rules all subsets are tried, otherwise single rules are added or dropped while that makes
-the description shorter, from eleven random subsets. Only rows that no rule or one rule covers
-change sides when a rule comes or goes; what they weigh in every rule is kept up to date.
+A subset of the rules of a class has the shortest description of rules and exceptions. Up to ten
+rules all subsets are tried, otherwise single rules are added or dropped while that makes the
+description shorter, from eleven random subsets. Only rows that no rule or one rule covers change
+sides when a rule comes or goes; what they weigh in every rule is kept up to date.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rulewright.encoding import PackedCovers
+from rulewright.encoding import PackedCovers, Test
+from rulewright.search import Brancher, TreeNode, heaviest, walk_leaves
 from rulewright.stopping import (
     c45_book_exception_bits,
     c45_exception_bits,
     c45_rule_bits,
     c45_theory_bits,
+    pessimistic_rate,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.encoding import Test
-    from rulewright.estimators.lists.c45rules.simplification import SimplifiedRule
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.search import Brancher
 
     Places = NDArray[np.intp]
+
+MOST_ERROR = 0.7
+"""A rule with a larger pessimistic error never fires."""
 
 EXHAUSTIVE = 10
 """Up to this many rules all subsets are tried."""
@@ -39,6 +42,77 @@ N_STARTS = 11
 TIE = 1e-9
 
 EXCEPTIONS = {"release": c45_exception_bits, "book": c45_book_exception_bits}
+
+
+class SimplifiedRule(NamedTuple):
+    """A rule: tests on codes, class, pessimistic error, and the rows that it covers."""
+
+    tests: tuple[Test, ...]
+    head: int
+    error: float
+    cover: BoolArray
+
+
+def simplify_leaves(
+    brancher: Brancher, root: TreeNode, confidence: float, max_rules: int
+) -> list[SimplifiedRule]:
+    """Turn each leaf into a rule, simplify it, and drop rules that say no more than the default.
+
+    Of more than `max_rules` leaves the heaviest are taken.
+    """
+    paths = list(walk_leaves(root))
+    if len(paths) > max_rules:
+        largest = np.argsort([-node.total for _, node in paths], kind="stable")[:max_rules]
+        paths = [paths[i] for i in sorted(largest.tolist())]
+    found: dict[tuple[frozenset[Test], int], SimplifiedRule] = {}
+    total = float(brancher.class_weights.sum())
+    for path, node in paths:
+        rule = simplify_rule(brancher, merge_tests(path), node.head, confidence)
+        default_error = 1 - (brancher.class_weights[node.head] + 1) / (total + 2)
+        if rule.tests and rule.error < default_error - TIE and rule.error <= MOST_ERROR:
+            found.setdefault((frozenset(rule.tests), rule.head), rule)
+    return list(found.values())
+
+
+def merge_tests(path: Iterable[Test]) -> tuple[Test, ...]:
+    """Keep the tightest of several bounds of a column on the same side: the last on the path."""
+    found: dict[tuple[int, bool], Test] = {}
+    for test in path:
+        found[test[0], test[1] == 0] = test
+    return tuple(found.values())
+
+
+def simplify_rule(
+    brancher: Brancher, tests: tuple[Test, ...], head: int, confidence: float
+) -> SimplifiedRule:
+    """Delete the condition without which the pessimistic error is least, again and again.
+
+    It ends when every deletion raises the pessimistic and the actual error. Only rows that fail
+    exactly one condition change sides when one is deleted, so no cover is counted twice.
+    """
+    weights = brancher.weights
+    wrong = weights * (brancher.labels != head)
+    both = np.stack([weights, wrong])
+    fails = ~brancher.holds(tests).reshape(len(tests), len(weights))
+    n_failed = fails.sum(axis=0, dtype=np.int32)
+    kept = list(range(len(tests)))
+    cases, errors = both[:, n_failed == 0].sum(axis=1).tolist()
+    error = pessimistic_rate(cases, errors, confidence)
+    while kept:
+        once = np.flatnonzero(n_failed == 1)
+        gained = both[:, once] @ fails[kept][:, once].T
+        counts = np.array([[cases], [errors]]) + gained
+        rates = [pessimistic_rate(n, e, confidence) for n, e in counts.T.tolist()]
+        actual = errors / cases if cases > 0 else 1.0
+        helps = min(rates) <= error + TIE
+        helps |= bool((counts[1] <= (actual + TIE) * counts[0]).any())
+        if not helps:
+            break
+        best = max(i for i, rate in enumerate(rates) if rate <= min(rates) + TIE)
+        n_failed -= fails[kept[best]]
+        (cases, errors), error = counts[:, best].tolist(), rates[best]
+        kept.pop(best)
+    return SimplifiedRule(tuple(tests[i] for i in kept), head, error, n_failed == 0)
 
 
 def rule_description_bits(brancher: Brancher, tests: Sequence[Test]) -> float:
@@ -168,3 +242,69 @@ def select_rules(
     bits = np.array([rule_description_bits(brancher, rule.tests) for rule in own])
     subsets = RuleSubsets(covers, brancher.labels == head, weights, bits, exceptions)
     return [own[i] for i in subsets.best(random).tolist()]
+
+
+def order_classes(
+    brancher: Brancher, by_class: Sequence[Sequence[SimplifiedRule]]
+) -> list[SimplifiedRule]:
+    """Put next the class whose rules are wrong on the fewest rows that are not yet covered."""
+    weights, left = brancher.weights, np.ones(len(brancher.weights), dtype=np.bool_)
+    covers = {
+        head: np.logical_or.reduce([rule.cover for rule in rules])
+        for head, rules in enumerate(by_class)
+        if rules
+    }
+    found: list[SimplifiedRule] = []
+    while covers:
+        wrong = {
+            head: float(weights[left & cover & (brancher.labels != head)].sum())
+            for head, cover in covers.items()
+        }
+        head = min(covers, key=lambda c: (wrong[c], c))
+        found += sorted(by_class[head], key=lambda rule: rule.error)
+        left &= ~covers.pop(head)
+    return found
+
+
+def default_class(brancher: Brancher, rules: Sequence[SimplifiedRule]) -> int:
+    """Return the heaviest class on the rows that no rule covers, of equal ones the heavier."""
+    left = np.ones(len(brancher.weights), dtype=np.bool_)
+    for rule in rules:
+        left &= ~rule.cover
+    weights = brancher.weights * left
+    sums = np.bincount(brancher.labels, weights, minlength=brancher.n_classes)
+    return heaviest(sums.astype(np.float64), brancher.class_weights)
+
+
+def without_harmful(
+    brancher: Brancher, rules: Sequence[SimplifiedRule], default: int
+) -> list[SimplifiedRule]:
+    """Drop, one at a time, the rule without which there are fewest training errors."""
+    weights, kept = brancher.weights, list(rules)
+    while kept:
+        first, second = _deciders(kept, len(weights))
+        heads = np.array([*(rule.head for rule in kept), default])
+        wrong = heads[[first, second]] != brancher.labels
+        change = np.bincount(first, weights * (wrong[1] - 1.0 * wrong[0]), len(heads))[:-1]
+        worst = int(np.argmin(change))
+        if not change[worst] < -TIE:
+            break
+        kept.pop(worst)
+    return kept
+
+
+def keep_reached_rules(rules: Sequence[SimplifiedRule], n_rows: int) -> list[SimplifiedRule]:
+    """Keep the rules that decide a row."""
+    first, _ = _deciders(rules, n_rows)
+    decides = np.bincount(first, minlength=len(rules) + 1) > 0
+    return [rule for rule, does in zip(rules, decides[:-1], strict=True) if does]
+
+
+def _deciders(rules: Sequence[SimplifiedRule], n_rows: int) -> tuple[Places, Places]:
+    """Return the first and the second rule that covers each row; the default comes last."""
+    first: Places = np.full(n_rows, len(rules), dtype=np.intp)
+    second = first
+    for i, rule in reversed([*enumerate(rules)]):
+        second = np.where(rule.cover, first, second)
+        first = np.where(rule.cover, i, first)
+    return first, second

@@ -9,21 +9,18 @@ from scipy.special import xlogy
 from sklearn.utils import check_random_state
 
 from rulewright import kernels
-from rulewright.encoding import MOST_BINS, bin_table
+from rulewright.encoding import MOST_BINS, BinnedColumns, bin_table
+from rulewright.estimators.contract.base import progress_bar
 from rulewright.estimators.contract.parameters import Parameter, Real
-from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.estimators.lists.assembly import decision_list
-from rulewright.kernels import ROW, STAT, Op
+from rulewright.kernels import ROW, STAT, FloatArray, Op
 from rulewright.model import DecisionList
-from rulewright.rules import Conjunction, Labels, Presence, Range, opposite
+from rulewright.rules import Condition, Conjunction, Labels, Presence, Range, opposite
 from rulewright.search import fixed_point_unit
 
 if TYPE_CHECKING:
     from rulewright.data import TrainingSet
-    from rulewright.encoding import BinnedColumns
-    from rulewright.kernels import FloatArray
-    from rulewright.rules import Condition
 
 TIE = 1e-9
 """Share of the entropy that a test must gain, or be better by."""
