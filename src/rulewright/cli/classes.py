@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 import typer
 
+from rulewright.cli.options import split_at_commas
 from rulewright.data import DataError, Target, label_of
 from rulewright.estimators import LEARNERS
 from rulewright.kernels import FloatArray
@@ -93,11 +94,6 @@ class ClassOptions:
                 f"--cost-matrix {text}: neither a file nor TRUE:PREDICTED=COST,... nor absolute."
             )
         return read_costs(found, names, "--cost-matrix")
-
-
-def split_at_commas(text: str) -> list[str]:
-    """Split at commas; a name that holds one is quoted."""
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
 
 
 def _in_order(target: Target, names: Sequence[str], option: str) -> Target:

@@ -7,17 +7,9 @@ from typing import Annotated
 import typer
 
 from rulewright.cli.display import make_console, print_curve, print_rules
-from rulewright.cli.limits import (
-    Encoding,
-    MaxUnzipped,
-    NoHeader,
-    SkipBadRows,
-    file_options,
-    print_notes,
-)
+from rulewright.cli.options import FileReading, group_options, print_notes
 from rulewright.cli.output import check_output
 from rulewright.cli.training import ColumnRoles, open_training_file
-from rulewright.data import MAX_UNZIPPED_BYTES
 from rulewright.estimators import ROWS_ADVICE
 from rulewright.estimators import compress as compress_model
 from rulewright.model import AdditiveRules, load_model
@@ -61,6 +53,7 @@ RulesShown = Annotated[int, typer.Option(min=0, metavar="N", help="Print the N s
 
 
 @app.command()
+@group_options(reading=FileReading)
 def compress(
     model: Model,
     file: File,
@@ -72,14 +65,12 @@ def compress(
     seed: Seed = 0,
     jobs: Jobs = 1,
     rules_shown: RulesShown = 20,
-    encoding: Encoding = None,
-    no_header: NoHeader = False,
-    skip_bad_rows: SkipBadRows = False,
-    max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
+    *,
+    reading: FileReading,
 ) -> None:
     """Keep few rules of MODEL, with responses refitted to the classes of FILE."""
     check_output(output, "-o")
-    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
+    options = reading.file_options()
     source = open_training_file(file, ColumnRoles(target, weights), options)
     print_notes(source.notes)
     small = compress_model(

@@ -1,4 +1,4 @@
-"""Cross-validation of a learner and of the majority baseline: pure functions of arrays."""
+"""Cross-validation: splits and scores of classes and of numbers, and the majority baseline."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from rulewright.data import optional
 from rulewright.evidence import accuracy, auc, log_loss
+from rulewright.report import NumberAnswers, measures
 
 Codes: TypeAlias = NDArray[np.int32]
 Floats: TypeAlias = NDArray[np.float64]
@@ -55,3 +56,26 @@ def cross_validate(
     """Learn on each fold's training rows and yield the scores of its test rows."""
     for train, test in splits:
         yield score_probabilities(codes[test], learn(train, test), weights[test])
+
+
+class NumberScores(NamedTuple):
+    """Measures of predicted numbers."""
+
+    r2: float
+    mae: float
+    rmse: float
+
+
+def score_numbers(answers: NumberAnswers) -> NumberScores:
+    """Return all measures of one set of rows; R2 is NaN where the numbers do not vary."""
+    found = {one.name: one.value for one in measures(answers)}
+    return NumberScores(found.get("R2", np.nan), found["MAE"], found["RMSE"])
+
+
+def number_splits(kept: Rows, n_folds: int, seed: int) -> list[Split]:
+    """Return training and test rows of each fold, at most as many as there are rows."""
+    n_folds = min(n_folds, len(kept))
+    if n_folds < 2:
+        return []
+    folds = optional("sklearn.model_selection").KFold(n_folds, shuffle=True, random_state=seed)
+    return [(kept[train], kept[test]) for train, test in folds.split(kept)]

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from rulewright.data import Numbers
+from rulewright.data import Finding, Numbers, Target
 from rulewright.model import escape_line, header, rule_cells, strongest, strongest_rules
 from rulewright.rules import Conjunction
 
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.cli.cross_validation import ClassScores
-    from rulewright.cli.regression import NumberScores
-    from rulewright.data import Column, Finding, Table, Target
+    from rulewright.cli.cross_validation import ClassScores, NumberScores
+    from rulewright.data import Column, Table
     from rulewright.model import RuleModel
 
 _UNLIMITED = 100_000  # width of a file or a pipe: nothing is wrapped or cut

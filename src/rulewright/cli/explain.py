@@ -9,18 +9,15 @@ import numpy as np
 import typer
 
 from rulewright.cli.counterfactual import ChangeRequest, Direction, Immutable, Only, To, Wanted
-from rulewright.cli.limits import (
-    Encoding,
-    MaxUnzipped,
-    NoHeader,
-    SkipBadRows,
+from rulewright.cli.opened_model import OpenedModel, Smiles
+from rulewright.cli.options import (
+    FileReading,
     errors_of,
-    file_options,
+    group_options,
     print_decisions,
     print_notes,
 )
-from rulewright.cli.opened_model import OpenedModel, Smiles
-from rulewright.data import MAX_UNZIPPED_BYTES, Source, read_like, read_parts
+from rulewright.data import Source, read_like, read_parts
 from rulewright.model import SHOWN_REASONS, Explanation, RuleModel
 
 _SHOWN_ROWS = 5
@@ -30,6 +27,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
+@group_options(reading=FileReading)
 def explain(
     model: Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)],
     file: Annotated[
@@ -60,10 +58,8 @@ def explain(
     monotone: Direction = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
     smiles: Smiles = None,
-    encoding: Encoding = None,
-    no_header: NoHeader = False,
-    skip_bad_rows: SkipBadRows = False,
-    max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
+    *,
+    reading: FileReading,
 ) -> None:
     """Print why MODEL answers as it does on rows of FILE: the strongest reasons first."""
     asked = ChangeRequest(to, immutable, only, monotone)
@@ -71,7 +67,7 @@ def explain(
         asked.check_alone()
     opened = OpenedModel(model)
     loaded = opened.model
-    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows, streamed=True)
+    options = reading.file_options(streamed=True)
     source = opened.open(file, options, smiles)
     rows = list(range(min(source.n_rows, _SHOWN_ROWS))) if row is None else row
     if beyond := [wanted for wanted in rows if wanted >= source.n_rows]:

@@ -11,17 +11,15 @@ from rich.console import Console
 from rulewright.cli.classes import ClassOptions
 from rulewright.cli.constraints import ConstraintOptions
 from rulewright.cli.display import make_console, print_figures, print_rules, print_settings
-from rulewright.cli.evaluation_text import print_measures
-from rulewright.cli.in_parts import FilesInParts, InParts
+from rulewright.cli.evaluate import print_measures
 from rulewright.cli.learner import LearnerOptions
-from rulewright.cli.limits import PANEL as FILE_PANEL
 from rulewright.cli.linked import LinkedTables
 from rulewright.cli.linking import Linking
-from rulewright.cli.one_table import OneTable
-from rulewright.cli.option_groups import group_options
-from rulewright.cli.plain_data import finite, model_content
+from rulewright.cli.one_table import FilesInParts, InParts, OneTable
+from rulewright.cli.options import PANEL as FILE_PANEL
+from rulewright.cli.options import TableOptions, group_options
+from rulewright.cli.output import finite, model_content
 from rulewright.cli.request import Learned, OutputOptions, Request, Way
-from rulewright.cli.table_options import TableOptions
 from rulewright.cli.validation import Judging
 from rulewright.report import evaluation
 

@@ -1,4 +1,7 @@
-"""Options of `learn` about the learner: which one, with which parameters and limits."""
+"""Options of `learn` about the learner: which one, with which parameters and limits.
+
+The shell completes both.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rulewright.cli.completion import learner_names, setting_names
 from rulewright.data import Source, Table, Target, Task, detect_task
-from rulewright.estimators import LEARNERS, REGRESSORS, parse_settings
+from rulewright.estimators import LEARNERS, REGRESSORS, Catalogue, parse_settings
 from rulewright.search import Constraints
 
 if TYPE_CHECKING:
-    from rulewright.estimators import Catalogue, RuleClassifier, RuleRegressor
+    from rulewright.estimators import RuleClassifier, RuleRegressor
 
 _LARGEST_SEED = 2**32 - 1
 NO_CONSTRAINTS = Constraints()
@@ -33,6 +35,20 @@ class TaskName(StrEnum):
 
     classification = "classification"
     regression = "regression"
+
+
+def learner_names(incomplete: str) -> list[tuple[str, str]]:
+    """Give the learners that start with what was typed, each with what it is taken for."""
+    known = {**REGRESSORS.entries, **LEARNERS.entries}
+    return [(name, known[name].use) for name in LEARNERS if name.startswith(incomplete)]
+
+
+def setting_names(ctx: object, incomplete: str) -> list[str]:
+    """Give the parameters of the chosen learner that start with what was typed."""
+    chosen = getattr(ctx, "params", {}).get("learner") or next(iter(LEARNERS))
+    if chosen not in LEARNERS:
+        return []
+    return [f"{name}=" for name in LEARNERS[chosen].settable() if name.startswith(incomplete)]
 
 
 @dataclass(frozen=True)

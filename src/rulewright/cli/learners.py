@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from rulewright.cli.completion import learner_names
 from rulewright.cli.display import make_console, print_texts
+from rulewright.cli.learner import learner_names
 from rulewright.estimators import LEARNERS, REGRESSORS, Entry
 
 FORMS = {

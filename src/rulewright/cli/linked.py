@@ -11,9 +11,8 @@ from rich.console import Console
 from rulewright import relational
 from rulewright.cli.learner import LearnerOptions, split_settings
 from rulewright.cli.linking import LinkedInstances
-from rulewright.cli.opened_model import SMILES
+from rulewright.cli.opened_model import NOTED, SMILES
 from rulewright.cli.request import Learned, Request
-from rulewright.cli.target import NOTED
 from rulewright.cli.validation import HeldOutAnswers, cross_validate_and_print, draw_held_out
 from rulewright.data import Task, optional
 from rulewright.estimators import parse_settings

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,10 +26,7 @@ from rulewright.data import (
 from rulewright.search import offer_names
 
 PANEL = "Related tables and molecules"
-
-
-def _option(**settings: Any) -> Any:
-    return typer.Option(rich_help_panel=PANEL, **settings)
+_option = partial(typer.Option, rich_help_panel=PANEL)
 
 
 @dataclass(frozen=True)

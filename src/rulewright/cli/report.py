@@ -7,10 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from rulewright import report as reports
-from rulewright.cli.limits import MaxUnzipped
-from rulewright.cli.opened_model import OpenedModel, Smiles, smiles_texts
+from rulewright.cli.opened_model import OpenedModel, Smiles, smiles_texts, target_in
+from rulewright.cli.options import MaxUnzipped
 from rulewright.cli.output import check_output
-from rulewright.cli.target import target_in
 from rulewright.cli.validation import HeldOutAnswers
 from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions, Finding, Table
 from rulewright.model import RuleModel

@@ -1,7 +1,7 @@
 """What `rulewright learn` is asked for, and what each of its ways to learn gives back."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, Protocol
 
@@ -12,20 +12,16 @@ from rulewright.cli.classes import ClassOptions
 from rulewright.cli.constraints import ConstraintOptions
 from rulewright.cli.learner import LearnerOptions
 from rulewright.cli.linking import Linking
+from rulewright.cli.options import TableOptions
 from rulewright.cli.output import check_output
 from rulewright.cli.report import ShownRows
-from rulewright.cli.table_options import TableOptions
 from rulewright.cli.training import ColumnRoles
 from rulewright.cli.validation import HeldOutAnswers, Judging
 from rulewright.model import RuleModel
 from rulewright.report import N_ROWS
 from rulewright.search import Constraints
 
-PANEL = "Output"
-
-
-def _option(*names: str, **settings: Any) -> Any:
-    return typer.Option(*names, rich_help_panel=PANEL, **settings)
+_option = partial(typer.Option, rich_help_panel="Output")
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -12,14 +13,16 @@ from rich.console import Console
 
 from rulewright.cli.cross_validation import (
     ClassScores,
+    NumberScores,
     Split,
     cross_validate,
     majority,
+    number_splits,
+    score_numbers,
     score_probabilities,
     stratified_splits,
 )
 from rulewright.cli.display import print_number_scores, print_scores
-from rulewright.cli.regression import NumberScores, number_splits, score_numbers
 from rulewright.cli.training import row_weights
 from rulewright.data import DataError, FileOptions, Source, Table, Target, open_table
 from rulewright.estimators import affordable_folds, progress_bar
@@ -35,11 +38,8 @@ from rulewright.report import (
 from rulewright.search import offer_names
 
 PANEL = "How good the rules are"
+_option = partial(typer.Option, rich_help_panel=PANEL)
 FOLDS = 10
-
-
-def _option(**settings: Any) -> Any:
-    return typer.Option(rich_help_panel=PANEL, **settings)
 
 
 class HeldOutAnswers(NamedTuple):

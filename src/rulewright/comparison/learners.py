@@ -10,16 +10,14 @@ import numpy as np
 
 from rulewright import __version__
 from rulewright.comparison.rivals import RIVALS_OF_TABLES, TableRival, is_installed
-from rulewright.data import optional
-from rulewright.estimators import LEARNERS, counting_training_rows
+from rulewright.data import Column, Table, optional
+from rulewright.estimators import LEARNERS, RuleClassifier, counting_training_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Column, Table
-    from rulewright.estimators import RuleClassifier
     from rulewright.kernels import FloatArray, IntArray
 
 RIVALS = "rulewright.rivals"

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.comparison.report import Grid, Report
+from rulewright.comparison.report import Cell, Grid, Report
 from rulewright.comparison.rivals import RIVALS_OF_TABLES
 from rulewright.comparison.statistics import (
     average_ranks,
     corrected_resampled_t,
+    figures,
     holm,
     p_text,
+    select_failed,
 )
-from rulewright.comparison.summary import figures, select_failed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.comparison.report import Cell
     from rulewright.comparison.trial import Record
     from rulewright.kernels import FloatArray
 

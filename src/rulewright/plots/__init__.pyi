@@ -17,9 +17,9 @@ from .performance import plot_roc as plot_roc
 from .rules import plot_explanation as plot_explanation
 from .rules import plot_rules as plot_rules
 from .rules import plot_sizes as plot_sizes
-from .saving import save_chart as save_chart
 from .style import GREY as GREY
 from .style import chart_of as chart_of
 from .style import describe_chart as describe_chart
 from .style import distinct as distinct
 from .style import finish_layers as finish_layers
+from .style import save_chart as save_chart

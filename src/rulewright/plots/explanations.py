@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rulewright.explain import InteractionNull
-from rulewright.plots.bars import bar_chart, label_axis, wrap_text
+from rulewright.explain import InteractionNull, NullComparison
 from rulewright.plots.dependence import score_title
 from rulewright.plots.late_altair import alt
-from rulewright.plots.style import COLOURS, GREY, chart_of
+from rulewright.plots.style import COLOURS, GREY, bar_chart, chart_of, label_axis, wrap_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.explain import Effects, Importance, Interactions, NullComparison
+    from rulewright.explain import Effects, Importance, Interactions
 
 _H_TITLES = {1: "with all other columns", 2: "of pairs of columns", 3: "of three columns"}
 

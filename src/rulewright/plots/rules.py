@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rulewright.model import claim, escape_line, rule_cells, strongest
-from rulewright.plots.bars import bar_chart, label_axis, wrap_text
-from rulewright.plots.graphs import graph_chart, model_of
+from rulewright.model import Explanation, claim, escape_line, rule_cells, strongest
 from rulewright.plots.late_altair import alt
-from rulewright.plots.style import COLOURS, GREY, chart_of
+from rulewright.plots.style import (
+    COLOURS,
+    GREY,
+    bar_chart,
+    chart_of,
+    graph_chart,
+    label_axis,
+    model_of,
+    wrap_text,
+)
 from rulewright.report import size_drawings
-
-if TYPE_CHECKING:
-    from rulewright.model import Explanation
 
 
 def plot_rules(model: Any, *, n_bars: int = 15) -> alt.LayerChart:

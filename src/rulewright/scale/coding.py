@@ -26,7 +26,7 @@ from rulewright.kernels import CodeColumns
 from rulewright.scale.hashing import SPAN, row_hashes, salt_hashes
 from rulewright.scale.partition import Partition
 from rulewright.scale.scores import BLOCKS, CodedRows
-from rulewright.scale.survey import align_table
+from rulewright.scale.survey import DataOverview, PartReading, align_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from rulewright.data import Schema, Table
     from rulewright.scale.parts import TablePart
-    from rulewright.scale.survey import DataOverview, PartReading
 
     Keep = Callable[[NDArray[Any]], NDArray[Any]]
 

@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright import kernels
-from rulewright.kernels import STAT, CodeColumns
-from rulewright.scale.scores import BLOCKS, CodedRows, RowScores
+from rulewright.kernels import STAT, BoolArray, ByteArray, CodeColumns, IntArray, Lanes, StatArray
+from rulewright.scale.scores import BLOCKS, AppliedRule, CodedRows, RowScores, RuleHistory, Setup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.encoding import Test
-    from rulewright.kernels import BoolArray, ByteArray, IntArray, Lanes, StatArray
-    from rulewright.scale.scores import AppliedRule, RuleHistory, Setup
 
 Blocks = tuple[int, ...]
 

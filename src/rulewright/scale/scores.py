@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright import kernels
-from rulewright.encoding import pad_tests
-from rulewright.kernels import ROW, STAT, CodeColumns
+from rulewright.encoding import Test, pad_tests
+from rulewright.kernels import ROW, STAT, CodeColumns, FloatArray, IntArray, RowArray, StatArray
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rulewright.encoding import Test
-    from rulewright.kernels import FloatArray, IntArray, RowArray, StatArray
 
 BLOCKS = 32
 """Rows are drawn for rules in blocks of about equal size, to which their hashes assign them."""

@@ -20,6 +20,7 @@ from rulewright.data import (
     Schema,
     Table,
     Target,
+    Task,
     label_of,
     open_table,
     position,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Task
     from rulewright.scale.parts import Parts, TablePart
 
 
