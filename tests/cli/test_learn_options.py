@@ -9,7 +9,7 @@ import pytest
 from builders import mixed_table
 from rulewright import RipperClassifier, load_model, read_table
 from rulewright.cli.classes import ClassOptions
-from rulewright.cli.learner import LearnerOptions
+from rulewright.cli.learners import LearnerOptions
 from rulewright.cli.validation import draw_held_out
 from rulewright.estimators import LEARNERS
 

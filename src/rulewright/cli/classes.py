@@ -17,13 +17,13 @@ from rulewright.model import Costs, read_costs
 
 Text: TypeAlias = str | None
 
-PANEL = "Classes"
 _COSTS = "Of errors: TRUE:PREDICTED=COST,..., absolute or a CSV file."
 _WEIGHTS = "Factors of the row weights: balanced, or CLASS=W,..."
 
 
 def _option(metavar: str, text: str) -> Any:
-    return typer.Option(metavar=metavar, help=text, rich_help_panel=PANEL)
+    panel = "Classes"
+    return typer.Option(metavar=metavar, help=text, rich_help_panel=panel)
 
 
 @dataclass(frozen=True)

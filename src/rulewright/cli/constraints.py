@@ -15,12 +15,12 @@ from rulewright.search import BiasError, ConstraintError, Constraints, load_bias
 
 Texts: TypeAlias = list[str] | None
 
-PANEL = "Constraints on the rules (may be repeated)"
 _MONOTONE = "Higher values raise (+) or lower (-) the class or number."
 
 
 def _option(metavar: str, text: str) -> Any:
-    return typer.Option(metavar=metavar, help=text, rich_help_panel=PANEL)
+    panel = "Constraints on the rules (may be repeated)"
+    return typer.Option(metavar=metavar, help=text, rich_help_panel=panel)
 
 
 _DIRECTIONS = {"+": "increasing", "-": "decreasing"}
@@ -116,19 +116,7 @@ def _whole(text: str) -> int:
 
 
 def set_bias(estimator: Any, learner: str, file: Path | None, target: str) -> None:
-    """Read a bias and hand it to the estimator; one that was written for another target is refused.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The learner; it must have the parameter `bias`.
-    learner : str
-        Its name.
-    file : Path, optional
-        The file; None changes nothing.
-    target : str
-        The column of the classes.
-    """
+    """Read a bias and hand it to the estimator; refuse one of another target."""
     if file is None:
         return
     if "bias" not in estimator.get_params():

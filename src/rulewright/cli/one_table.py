@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.console import Console
 
 from rulewright import report as reports
@@ -14,7 +13,7 @@ from rulewright import scale
 from rulewright.cli.classes import ClassOptions
 from rulewright.cli.constraints import errors_by_option, set_bias
 from rulewright.cli.display import print_data, print_finding_notes
-from rulewright.cli.learner import (
+from rulewright.cli.learners import (
     FOR_MANY_CLASSES,
     NO_CONSTRAINTS,
     NOTE_ON_MANY_CLASSES,
@@ -22,14 +21,14 @@ from rulewright.cli.learner import (
     has_many_classes,
 )
 from rulewright.cli.opened_model import NOTED
-from rulewright.cli.options import PANEL
+from rulewright.cli.options import file_option
 from rulewright.cli.output import STDOUT, table_content
-from rulewright.cli.report import write_training_report
-from rulewright.cli.request import Learned, Request
+from rulewright.cli.request import Request
 from rulewright.cli.training import loading_once, open_training_file, read_training, row_weights
 from rulewright.cli.validation import (
     HeldOutAnswers,
     Judging,
+    Learned,
     cross_validate_and_print,
     judge_by_file,
 )
@@ -42,11 +41,7 @@ FIRST_ROWS = 100_000
 
 InParts = Annotated[
     bool,
-    typer.Option(
-        "--in-parts",
-        help="Read Parquet in parts: it may be larger than memory.",
-        rich_help_panel=PANEL,
-    ),
+    file_option("--in-parts", help="Read Parquet in parts: it may be larger than memory."),
 ]
 
 
@@ -182,12 +177,24 @@ class OneTable:
         asked, files = self.request, self.request.output.files
         if "model" in files:
             model.save(files["model"])
-        if "report" in files:
-            notes = {"target": asked.target, "seed": str(asked.learner.seed)}
-            notes |= _file_notes("training file", asked.file)
-            notes |= _file_notes("test file", asked.judging.test)
-            shown = asked.output.report_rows
-            write_training_report(files["report"], model, table, judged, notes, shown, findings)
+        if "report" not in files:
+            return
+        rows = None if judged is None else judged.rows  # which the model was not learned from
+        notes = {"target": asked.target, "seed": str(asked.learner.seed)}
+        notes |= _file_notes("training file", asked.file)
+        notes |= _file_notes("test file", asked.judging.test)
+        reports.write_report(
+            model,
+            files["report"],
+            table if rows is None else rows,
+            title=f"{asked.target}: rules and how good they are",
+            origin="the rows that the model was learned from" if rows is None else "",
+            fresh=rows is not None,
+            answers=None if judged is None else judged.answers,
+            n_rows=asked.output.report_rows,
+            provenance=notes,
+            findings=findings if rows is None else None,  # which are about the training rows
+        )
 
 
 def with_classes(fit: Fit, table: Table, classes: ClassOptions) -> tuple[Table, Fit]:

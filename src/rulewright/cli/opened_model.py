@@ -10,10 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from rulewright import relational
-from rulewright.cli.options import PANEL
+from rulewright.cli.options import file_option
 from rulewright.data import (
     DataError,
     FileOptions,
@@ -32,23 +30,14 @@ SMILES = "smiles"
 """Where the summary of a model of molecules has the name of their column."""
 
 Smiles = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COL", help="Molecules as SMILES texts, to learn from.", rich_help_panel=PANEL
-    ),
+    str | None, file_option(metavar="COL", help="Molecules as SMILES texts, to learn from.")
 ]
 NOTED = "target"
 """Where the summary of a model has the name of the column that it was learned from."""
 
 
 class OpenedModel:
-    """A saved model: its rules, and how files become tables of their columns.
-
-    Parameters
-    ----------
-    path : Path
-        A file that `learn` wrote.
-    """
+    """A model that `learn` saved: its rules, and how files become tables of their columns."""
 
     def __init__(self, path: Path) -> None:
         self.graphs: Any = None  # GraphRules, of a model of molecules
@@ -120,16 +109,7 @@ def target_in(
 ) -> str:
     """Return the column with what a model predicts, or raise an error that names the remedy.
 
-    Parameters
-    ----------
-    model : RuleModel
-        The model.
-    source : Source
-        The opened file.
-    asked, weights : str, optional
-        The columns that --target and --weights name.
-    file : str
-        What the file is called in errors.
+    `asked` and `weights` are what --target and --weights name; errors call the source `file`.
     """
     for option, name in (("--target", asked), ("--weights", weights)):
         if name is not None and name not in source.names:

@@ -24,33 +24,33 @@ from rulewright.data import (
 PANEL = "Columns and file (*: may be repeated)"
 Command = Callable[..., None]
 
-_option = partial(typer.Option, rich_help_panel=PANEL)
+file_option = partial(typer.Option, rich_help_panel=PANEL)
 
-MaxUnzipped = Annotated[int, _option(min=1, metavar="BYTES", help="Largest unzipped file.")]
-Nominal = Annotated[list[str] | None, _option(metavar="COL", help="Treat numbers as labels (*).")]
+MaxUnzipped = Annotated[int, file_option(min=1, metavar="BYTES", help="Largest unzipped file.")]
+Nominal = Annotated[
+    list[str] | None, file_option(metavar="COL", help="Treat numbers as labels (*).")
+]
 Numeric = Annotated[
     list[str] | None,
-    _option(metavar="COL[:HOW]", help="Treat labels as numbers (*); coerce, comma or thousands."),
+    file_option(
+        metavar="COL[:HOW]", help="Treat labels as numbers (*); coerce, comma or thousands."
+    ),
 ]
 Date = Annotated[
     list[str] | None,
-    _option(metavar="COL[:ORDER]", help="Treat text as dates (*); dmy, mdy or ymd."),
+    file_option(metavar="COL[:ORDER]", help="Treat text as dates (*); dmy, mdy or ymd."),
 ]
-Drop = Annotated[list[str] | None, _option(metavar="COL", help="Leave a column out (*).")]
+Drop = Annotated[list[str] | None, file_option(metavar="COL", help="Leave a column out (*).")]
 Missing = Annotated[
-    list[str] | None, _option(metavar="[COL:]CODE", help="Read a value as missing (*).")
+    list[str] | None, file_option(metavar="[COL:]CODE", help="Read a value as missing (*).")
 ]
 
 
 def group_options(**groups: type) -> Callable[[Command], Command]:
     """Replace parameters of a command by the fields of dataclasses, of which it gets instances.
 
-    The fields stand where the parameter stood; options are in the help in this order.
-
-    Parameters
-    ----------
-    **groups : type
-        The dataclass of each parameter.
+    `groups` has the dataclass of each parameter. The fields stand where the parameter stood, and
+    the options in the help.
     """
 
     def decorate(command: Command) -> Command:
@@ -84,13 +84,14 @@ class FileReading:
     """How a file is read, whatever its columns are."""
 
     encoding: Annotated[
-        str | None, _option(metavar="NAME", help="Encoding of a text file, such as latin-1.")
+        str | None, file_option(metavar="NAME", help="Encoding of a text file, such as latin-1.")
     ] = None
     no_header: Annotated[
-        bool, _option("--no-header", help="The first row is data: name the columns x0, x1, ...")
+        bool, file_option("--no-header", help="The first row is data: name the columns x0, x1, ...")
     ] = False
     skip_bad_rows: Annotated[
-        bool, _option("--skip-bad-rows", help="Leave out rows that cannot be read, and list them.")
+        bool,
+        file_option("--skip-bad-rows", help="Leave out rows that cannot be read, and list them."),
     ] = False
     max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES
 
@@ -110,11 +111,11 @@ class ColumnOptions:
     drop: Drop = None
     keep: Annotated[
         list[str] | None,
-        _option(metavar="COL", help="Learn from what looks like an id or free text (*)."),
+        file_option(metavar="COL", help="Learn from what looks like an id or free text (*)."),
     ] = None
     missing: Missing = None
     drop_unlabelled: Annotated[
-        bool, _option("--drop-unlabelled", help="Leave out rows without a target.")
+        bool, file_option("--drop-unlabelled", help="Leave out rows without a target.")
     ] = False
 
     def roles(self, target: str, weights: str | None = None) -> ColumnRoles:
@@ -139,10 +140,7 @@ class TableOptions(FileReading, ColumnOptions):
     def reading(self, drop: tuple[str, ...]) -> dict[str, Any]:
         """Return the arguments of `read_table`, without those that have their default value.
 
-        Parameters
-        ----------
-        drop : tuple of str
-            All columns that are left out.
+        All columns in `drop` are left out.
         """
         named = {
             "numeric": tuple(self.numeric or ()),

@@ -37,47 +37,6 @@ _DELIMITERS = {".csv": ",", ".txt": ",", ".tsv": "\t"}
 
 app = typer.Typer(add_completion=False)
 
-Model = Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)]
-File = Annotated[
-    Path,
-    typer.Argument(
-        help="Rows to predict; only the columns that the rules use are needed. Of a model of "
-        "related tables, their folder or database.",
-        show_default=False,
-    ),
-]
-Output = Annotated[
-    Path,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="CSV file to write (.csv or .tsv, also .gz); standard output if it is -.",
-    ),
-]
-Keep = Annotated[bool, typer.Option("--keep", help="Repeat the columns of the input in front.")]
-KeepColumns = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COL,...", help="Repeat these columns in front, such as keys."),
-]
-AbstainBelow = Annotated[
-    float | None,
-    typer.Option(
-        min=0, max=1, metavar="P", help="Mark rows whose label has a probability below this."
-    ),
-]
-Reasons = Annotated[
-    int, typer.Option(min=0, metavar="N", help="Write the N strongest reasons of each row.")
-]
-ChunkRows = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        metavar="N",
-        help="Rows in memory at a time.  [default: up to 100,000]",
-        show_default=False,
-    ),
-]
 ABSTAINS = "abstains"
 _PART_CELLS = 2_000_000
 _PART_ROWS = 100_000
@@ -88,14 +47,49 @@ Values = Sequence[object]
 @app.command()
 @group_options(reading=FileReading)
 def predict(
-    model: Model,
-    file: File,
-    output: Output = STDOUT,
-    keep: Keep = False,
-    keep_columns: KeepColumns = None,
-    abstain_below: AbstainBelow = None,
-    reasons: Reasons = 0,
-    chunk_rows: ChunkRows = None,
+    model: Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Rows to predict; only the columns that the rules use are needed. Of a model of "
+            "related tables, their folder or database.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="CSV file to write (.csv or .tsv, also .gz); standard output if it is -.",
+        ),
+    ] = STDOUT,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Repeat the columns of the input in front.")
+    ] = False,
+    keep_columns: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL,...", help="Repeat these columns in front, such as keys."),
+    ] = None,
+    abstain_below: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, metavar="P", help="Mark rows whose label has a probability below this."
+        ),
+    ] = None,
+    reasons: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Write the N strongest reasons of each row.")
+    ] = 0,
+    chunk_rows: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Rows in memory at a time.  [default: up to 100,000]",
+            show_default=False,
+        ),
+    ] = None,
     smiles: Smiles = None,
     *,
     reading: FileReading,
@@ -166,14 +160,7 @@ def _checked_output(output: Path, inputs: Sequence[Path]) -> str:
 class Predictions:
     """The columns that are predicted, named as in the SQL export.
 
-    Parameters
-    ----------
-    model : RuleModel
-        The model.
-    abstain_below : float, optional
-        The probability of the label below which a row is marked.
-    n_reasons : int
-        How many reasons are written.
+    Rows whose label has a probability below `abstain_below` are marked.
     """
 
     model: RuleModel
@@ -238,16 +225,7 @@ def choose_kept_columns(
 ) -> KeptColumns:
     """Check the columns of the input that are to be kept, all or those that are named.
 
-    Parameters
-    ----------
-    source : Source
-        The input.
-    everything : bool
-        Whether all columns are kept.
-    chosen : sequence of str
-        Those that are named.
-    taken : set of str
-        Names of the predicted columns.
+    None may have the name of a predicted column, which are `taken`.
     """
     option = "--keep" if everything else "--keep-columns"
     for name in chosen:

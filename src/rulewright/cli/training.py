@@ -46,15 +46,11 @@ class ColumnRoles:
 
     def by_option(self) -> Iterator[tuple[str, str]]:
         """Yield every named column, after the option that names it."""
-        if self.target is not None:
-            yield "--target", self.target
-        if self.weights is not None:
-            yield "--weights", self.weights
-        yield from (("--nominal", name) for name in self.nominal)
-        yield from (("--numeric", name) for name in self.numeric)
-        yield from (("--date", name) for name in self.date)
-        yield from (("--drop", name) for name in self.drop)
-        yield from (("--keep", name) for name in self.keep)
+        for option, name in (("--target", self.target), ("--weights", self.weights)):
+            if name is not None:
+                yield option, name
+        for role in ("nominal", "numeric", "date", "drop", "keep"):
+            yield from ((f"--{role}", name) for name in getattr(self, role))
 
 
 def read_training(
@@ -62,21 +58,9 @@ def read_training(
 ) -> tuple[Table, tuple[Finding, ...]]:
     """Read and examine the table and check that there is something to learn.
 
-    Parameters
-    ----------
-    source : Source
-        A file that was opened by `open_training_file`.
-    roles : ColumnRoles
-        Roles of its columns.
-    task : {"classification", "regression"}
-        Whether the target holds classes, of which at least two must have rows of positive weight,
-        or numbers, which must differ.
-
-    Returns
-    -------
-    Table, tuple of Finding
-        Features, with the target and the weights if there are any, without columns that look like
-        an id or free text unless they are kept; and what a person should know of them.
+    At least two classes must have rows of positive weight; numbers must differ. Columns that look
+    like an id or free text are left out unless they are kept. The findings are what a person should
+    know of the table.
     """
     if roles.weights == roles.target:
         raise DataError(f"--weights {roles.weights}: this is the target. Name another column.")

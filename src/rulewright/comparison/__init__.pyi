@@ -1,7 +1,10 @@
+from .learners import ADVICE as ADVICE
 from .learners import Learner as Learner
 from .learners import OurWorker as OurWorker
 from .learners import RivalWorker as RivalWorker
+from .learners import Suites as Suites
 from .learners import Worker as Worker
+from .learners import installed_suites as installed_suites
 from .learners import known_learners as known_learners
 from .measures import Cost as Cost
 from .measures import Figures as Figures
@@ -32,9 +35,6 @@ from .statistics import ratio as ratio
 from .statistics import select_done as select_done
 from .statistics import select_failed as select_failed
 from .statistics import without_noise as without_noise
-from .suites import ADVICE as ADVICE
-from .suites import Suites as Suites
-from .suites import installed_suites as installed_suites
 from .trial import Data as Data
 from .trial import FileData as FileData
 from .trial import Folds as Folds

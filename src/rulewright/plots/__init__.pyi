@@ -1,11 +1,10 @@
-from .columns import plot_dependence as plot_dependence
-from .columns import plot_importance as plot_importance
-from .columns import plot_interactions as plot_interactions
 from .dependence import dependence_chart as dependence_chart
+from .dependence import plot_dependence as plot_dependence
 from .explanations import effects_chart as effects_chart
 from .explanations import importance_chart as importance_chart
 from .explanations import interaction_chart as interaction_chart
-from .late_altair import alt as alt
+from .explanations import plot_importance as plot_importance
+from .explanations import plot_interactions as plot_interactions
 from .overlap import overlap_chart as overlap_chart
 from .performance import plot_calibration as plot_calibration
 from .performance import plot_confusion as plot_confusion
@@ -18,6 +17,7 @@ from .rules import plot_explanation as plot_explanation
 from .rules import plot_rules as plot_rules
 from .rules import plot_sizes as plot_sizes
 from .style import GREY as GREY
+from .style import alt as alt
 from .style import chart_of as chart_of
 from .style import describe_chart as describe_chart
 from .style import distinct as distinct

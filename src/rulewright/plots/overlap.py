@@ -8,8 +8,7 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from rulewright.plots.late_altair import alt
-from rulewright.plots.style import chart_of, finish_layers
+from rulewright.plots.style import alt, chart_of, finish_layers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

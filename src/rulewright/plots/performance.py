@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from rulewright.data import DataError
-from rulewright.plots.late_altair import alt
 from rulewright.plots.style import (
     COLOURS,
     GREY,
+    alt,
     chart_of,
     finish_layers,
     graph_chart,

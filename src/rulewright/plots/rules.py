@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from rulewright.model import Explanation, claim, escape_line, rule_cells, strongest
-from rulewright.plots.late_altair import alt
 from rulewright.plots.style import (
     COLOURS,
     GREY,
+    alt,
     bar_chart,
     chart_of,
     graph_chart,

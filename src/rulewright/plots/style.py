@@ -1,4 +1,7 @@
-"""What all charts share: their look, bars with texts as labels, graphs of reports, files."""
+"""What all charts share: their look, bars with texts as labels, graphs of reports, files.
+
+Altair, an extra, is loaded at its first use: it takes longer to load than all the rest.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import itertools
 import json
 import math
 import textwrap
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -14,15 +18,38 @@ from markupsafe import Markup
 
 from rulewright.data import replace_file
 from rulewright.model import RuleModel
-from rulewright.plots.late_altair import alt, import_extra
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
+    from types import ModuleType
 
     from altair.typing import ChartType
 
     from rulewright.report import Axis, ChartLine, LineChart
+
+
+def import_extra(name: str) -> ModuleType:
+    """Import a module of the extra ``plots``; the error says how to install it."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ImportError(
+            f"charts need the package {name!r}: pip install 'rulewright[plots]'"
+        ) from error
+
+
+if TYPE_CHECKING:
+    import altair
+
+    alt = altair  # which other modules may import from here
+else:
+
+    class _Altair:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(import_extra("altair"), name)
+
+    alt = _Altair()
 
 Whole = TypeVar("Whole", "alt.LayerChart", "alt.ConcatChart")
 

@@ -28,24 +28,9 @@ N_ROWS = 100
 class ClassAnswers:
     """Classes that a model, or the models of a cross-validation, answer.
 
-    Parameters
-    ----------
-    origin : str
-        Which rows these are, to be read after "on".
-    names : tuple of str
-        The classes.
-    codes : int array
-        The true class of each row, -1 for one that the model does not know.
-    probabilities : float array of shape (rows, classes)
-        What the model says.
-    chosen : int array
-        The predicted class of each row.
-    weights : float array
-        Weights of the rows.
-    flags : dict of bool arrays
-        What else the model says of rows, such as that it abstains.
-    costs : K x K numbers, optional
-        What predicting class j costs where class k is true, if the model decides by costs.
+    `origin` says which rows these are, to be read after "on". The true class in `codes` is -1 where
+    the model does not know it; `chosen` are the predicted ones. `flags` are what else the model
+    says of rows, such as that it abstains; `costs` what predicting j costs where k is true.
     """
 
     origin: str
@@ -79,12 +64,7 @@ class ClassAnswers:
 class NumberAnswers:
     """Numbers that a model, or the models of a cross-validation, answer.
 
-    Parameters
-    ----------
-    origin : str
-        Which rows these are, to be read after "on".
-    truth, predicted, weights : float array
-        The number of each row, what the model predicts, and the weight of the row.
+    `origin` says which rows these are, to be read after "on".
     """
 
     origin: str

@@ -186,10 +186,8 @@ def figures_of(answers: Answers) -> dict[str, Any]:
         "total_weight": float(weights.sum()),
         "figures": {
             one.key: {
-                "value": _none_unless_finite(one.value),
-                "low": _none_unless_finite(one.low),
-                "high": _none_unless_finite(one.high),
-                "baseline": _none_unless_finite(one.baseline),
+                part: value if math.isfinite(value := getattr(one, part)) else None
+                for part in ("value", "low", "high", "baseline")
             }
             for one in measures(answers)
         },
@@ -231,7 +229,3 @@ def _coverage(known: ClassAnswers) -> list[dict[str, float]]:
     curve = risk_curve(known)
     shown = [share for share in COVERAGES if share >= curve.x[0]]
     return [{"coverage": share, "error": curve.at(share)} for share in shown]
-
-
-def _none_unless_finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

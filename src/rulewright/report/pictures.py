@@ -40,14 +40,9 @@ class MatchedMolecules:
 
 
 class GraphPictures:
-    """Draws the rules of a model of molecules; without RDKit, or for other graphs, nothing.
+    """Draws the rules of a model of molecules, and molecules X as the model takes them.
 
-    Parameters
-    ----------
-    model : GraphRules
-        The model.
-    X : sequence or None
-        Molecules to show, as the model takes them.
+    Without RDKit, or for other graphs, nothing is drawn.
     """
 
     def __init__(self, model: GraphRules, X: Any) -> None:

@@ -133,20 +133,10 @@ def _values(column: Column) -> list[Any]:
 
 @dataclass(frozen=True)
 class RowChange:
-    """One row, and what would change its answer.
+    """One row, numbered from 0, and what would change its answer.
 
-    Parameters
-    ----------
-    row : int
-        Number of the row, from 0.
-    title : str
-        Why this row is shown, and what the model answers.
-    goal : str
-        What is looked for.
-    answers : list of pairs
-        Changes, and what the model then answers.
-    note : str
-        What is proven, or why there is no answer.
+    `title` says why this row is shown; `answers` are changes and what the model then answers;
+    `note` says what is proven, or why there is no answer.
     """
 
     row: int

@@ -18,7 +18,7 @@ from rulewright import kernels
 from rulewright.estimators import PrefixPruning, Pruning
 from rulewright.kernels import ByteArray, FloatArray, GrownRule, Lanes, Limits, Score, StatArray
 from rulewright.scale import questions
-from rulewright.scale.scores import BLOCKS, LOSS_STEPS, AppliedRule, RuleHistory, Setup
+from rulewright.scale.partition import BLOCKS, LOSS_STEPS, AppliedRule, RuleHistory, Setup
 from rulewright.search import LEAST_ROWS, FoundRule, RuleGrower
 from rulewright.weighting import (
     MOST_FINE_ROWS,
@@ -51,22 +51,7 @@ class ClassWeights(NamedTuple):
 class PartedRows:
     """`BoostedRows` on partitions; subsamples are blocks, to which hashes assign the rows.
 
-    Parameters
-    ----------
-    settings : BoostingSettings
-        How rules are learned.
-    coding : Coding
-        What codes mean.
-    parts : KeptObjects
-        The partitions.
-    weighed : ClassWeights
-        Weights of the classes, factors included.
-    factors : tuple of float
-        Factors of the weights of the classes.
-    n_rows : int
-        Number of rows.
-    random : RandomState
-        Source of the draws of blocks.
+    The class weights in `weighed` have the `factors` in them.
     """
 
     train_loss = math.nan  # would be a question more for each rule

@@ -65,15 +65,7 @@ class Parts(KeptObjects, Protocol):
 
 
 class LocalParts:
-    """Parts in this process.
-
-    Parameters
-    ----------
-    parts : iterable
-        The parts.
-    n_threads : int
-        Threads that share them; answers do not depend on it.
-    """
+    """Parts in this process, shared by threads, on whose number no answer depends."""
 
     def __init__(self, parts: Iterable[Any], n_threads: int = 1) -> None:
         self.parts: list[Any] = list(parts)

@@ -15,8 +15,16 @@ from rulewright import kernels
 from rulewright.encoding import Test, pad_tests
 from rulewright.evidence import N_BINS, row_losses
 from rulewright.kernels import ROW, STAT, Lanes, StatArray
-from rulewright.scale.partition import Blocks, Partition, PartitionState, is_drawn
-from rulewright.scale.scores import AppliedRule, PartSums, RowScores, RuleHistory
+from rulewright.scale.partition import (
+    AppliedRule,
+    Blocks,
+    Partition,
+    PartitionState,
+    PartSums,
+    RowScores,
+    RuleHistory,
+    is_drawn,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -30,9 +30,8 @@ from rulewright.estimators import (
 from rulewright.kernels import STAT, BoolArray, ByteArray, FloatArray, IntArray, StatArray
 from rulewright.model import AdditiveRules, RegressionRules
 from rulewright.rules import Adds, Coverage, Head, NumberCoverage
-from rulewright.scale.hashing import row_hashes
-from rulewright.scale.scores import PartSums
-from rulewright.scale.survey import DataOverview, PartReading, align_table, is_sampled
+from rulewright.scale.partition import PartSums
+from rulewright.scale.survey import DataOverview, PartReading, align_table, is_sampled, row_hashes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
