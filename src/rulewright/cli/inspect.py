@@ -6,7 +6,7 @@ Of related tables it lists columns, and keys that they may have.
 import json
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -87,17 +87,13 @@ def _examine_file(
 ) -> tuple[Table, tuple[Finding, ...]]:
     """Read what can be read, and tell of the columns that cannot."""
     source = open_training_file(file, roles, options)
-    choices: dict[str, Any] = {
-        "nominal": roles.nominal,
-        "numeric": roles.numeric,
-        "date": roles.date,
-        "missing": roles.missing,
-    }
     given = {*roles.drop, *([roles.target] if roles.target else [])}
-    broken = unreadable(source, [name for name in source.names if name not in given], **choices)
+    broken = unreadable(
+        source, [name for name in source.names if name not in given], **roles.choices
+    )
     table = read_table(
         source,
-        **choices,
+        **roles.choices,
         target=roles.target,
         drop=[*roles.drop, *(finding.column for finding in broken if finding.column)],
         drop_unlabelled=True,

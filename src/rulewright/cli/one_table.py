@@ -244,16 +244,14 @@ class FilesInParts(OneTable):
         """Learn from all rows of the files; the table has the columns that are learned from."""
         file, roles = self.request.file, self.request.roles
         columns = {*rows.names, roles.target, roles.weights}
+        choices: dict[str, Any] = {kind: list(names) for kind, names in roles.choices.items()}
         fitted = scale.fit_partitions(
             estimator,
             file,
             roles.target,
             roles.weights,
             drop=[name for name in open_table(file).names if name not in columns],
-            nominal=list(roles.nominal),
-            numeric=list(roles.numeric),
-            date=list(roles.date),
-            missing=list(roles.missing),
+            **choices,
         )
         found: RuleModel = fitted.model_
         return found

@@ -120,17 +120,9 @@ class ColumnOptions:
 
     def roles(self, target: str, weights: str | None = None) -> ColumnRoles:
         """Return the roles of the columns."""
-        return ColumnRoles(
-            target,
-            weights,
-            tuple(self.nominal or ()),
-            tuple(self.numeric or ()),
-            tuple(self.drop or ()),
-            tuple(self.missing or ()),
-            tuple(self.keep or ()),
-            tuple(self.date or ()),
-            self.drop_unlabelled,
-        )
+        lists = ("nominal", "numeric", "drop", "missing", "keep", "date")
+        named: dict[str, Any] = {name: tuple(getattr(self, name) or ()) for name in lists}
+        return ColumnRoles(target, weights, **named, drop_unlabelled=self.drop_unlabelled)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,11 @@ class ColumnRoles:
     date: Sequence[str] = ()
     drop_unlabelled: bool = False
 
+    @property
+    def choices(self) -> dict[str, Any]:
+        """How columns are read, as arguments of `read_table`."""
+        return {kind: getattr(self, kind) for kind in ("nominal", "numeric", "date", "missing")}
+
     def by_option(self) -> Iterator[tuple[str, str]]:
         """Yield every named column, after the option that names it."""
         for option, name in (("--target", self.target), ("--weights", self.weights)):
@@ -68,13 +74,10 @@ def read_training(
         source,
         target=roles.target,
         weights=roles.weights,
-        nominal=roles.nominal,
-        numeric=roles.numeric,
-        date=roles.date,
         drop=roles.drop,
-        missing=roles.missing,
         drop_unlabelled=roles.drop_unlabelled,
         task=task,
+        **roles.choices,
     )
     if task == "classification":
         _check_classes(table.known_target, row_weights(table), str(roles.target))

@@ -6,9 +6,6 @@ from .learners import Suites as Suites
 from .learners import Worker as Worker
 from .learners import installed_suites as installed_suites
 from .learners import known_learners as known_learners
-from .measures import Cost as Cost
-from .measures import Figures as Figures
-from .measures import score as score
 from .one_file import file_report as file_report
 from .report import Cell as Cell
 from .report import Expectation as Expectation
@@ -35,7 +32,9 @@ from .statistics import ratio as ratio
 from .statistics import select_done as select_done
 from .statistics import select_failed as select_failed
 from .statistics import without_noise as without_noise
+from .trial import Cost as Cost
 from .trial import Data as Data
+from .trial import Figures as Figures
 from .trial import FileData as FileData
 from .trial import Folds as Folds
 from .trial import Job as Job
@@ -45,4 +44,5 @@ from .trial import Split as Split
 from .trial import Splits as Splits
 from .trial import Trial as Trial
 from .trial import all_trials as all_trials
+from .trial import score as score
 from .trial import seed_random as seed_random

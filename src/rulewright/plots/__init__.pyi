@@ -5,7 +5,6 @@ from .explanations import importance_chart as importance_chart
 from .explanations import interaction_chart as interaction_chart
 from .explanations import plot_importance as plot_importance
 from .explanations import plot_interactions as plot_interactions
-from .overlap import overlap_chart as overlap_chart
 from .performance import plot_calibration as plot_calibration
 from .performance import plot_confusion as plot_confusion
 from .performance import plot_precision_recall as plot_precision_recall
@@ -13,6 +12,7 @@ from .performance import plot_predictions as plot_predictions
 from .performance import plot_residuals as plot_residuals
 from .performance import plot_risk_coverage as plot_risk_coverage
 from .performance import plot_roc as plot_roc
+from .rules import overlap_chart as overlap_chart
 from .rules import plot_explanation as plot_explanation
 from .rules import plot_rules as plot_rules
 from .rules import plot_sizes as plot_sizes

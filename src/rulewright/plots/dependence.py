@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import KINDS
-from rulewright.explain import partial_dependence
+from rulewright.explain import Dependence, partial_dependence
 from rulewright.plots.style import (
     COLOURS,
     GREY,
@@ -22,7 +22,6 @@ from rulewright.plots.style import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.explain import Dependence
     from rulewright.kernels import FloatArray
 
 _WIDTH, _HEIGHT = 440, 280

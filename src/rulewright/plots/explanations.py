@@ -7,14 +7,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rulewright.explain import InteractionNull, NullComparison, importance, interactions
+from rulewright.explain import (
+    Importance,
+    InteractionNull,
+    Interactions,
+    NullComparison,
+    importance,
+    interactions,
+)
 from rulewright.plots.dependence import score_title
 from rulewright.plots.style import COLOURS, GREY, alt, bar_chart, chart_of, label_axis, wrap_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.explain import Effects, Importance, Interactions
+    from rulewright.explain import Effects
 
 _H_TITLES = {1: "with all other columns", 2: "of pairs of columns", 3: "of three columns"}
 

@@ -18,7 +18,7 @@ from rulewright import kernels
 from rulewright.estimators import PrefixPruning, Pruning
 from rulewright.kernels import ByteArray, FloatArray, GrownRule, Lanes, Limits, Score, StatArray
 from rulewright.scale import questions
-from rulewright.scale.partition import BLOCKS, LOSS_STEPS, AppliedRule, RuleHistory, Setup
+from rulewright.scale.partition import BLOCKS, LOSS_STEPS, AppliedRule, Blocks, RuleHistory, Setup
 from rulewright.search import LEAST_ROWS, FoundRule, RuleGrower
 from rulewright.weighting import (
     MOST_FINE_ROWS,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from rulewright.estimators import BoostingSettings
     from rulewright.rules import Head
     from rulewright.scale.coding import Coding
-    from rulewright.scale.partition import Blocks
     from rulewright.scale.parts import KeptObjects
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from rulewright.data import (
     BOOLEAN_LABELS,
+    Column,
     ColumnSchema,
     DataError,
     Numbers,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Column
     from rulewright.kernels import FloatArray
     from rulewright.scale.parts import Parts, TablePart
 
