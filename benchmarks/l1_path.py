@@ -21,7 +21,7 @@ import numpy as np
 from console import aligned
 from sklearn.linear_model import lasso_path
 
-from rulewright.comparison.resources import Cost
+from rulewright.comparison.trial import Cost
 from rulewright.encoding.covers import PackedCovers
 from rulewright.weighting.l1 import CoordinateDescent, L1Problem
 

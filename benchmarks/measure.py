@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.metrics import log_loss
 
-from rulewright.comparison.resources import forget_peak, resident
+from rulewright.comparison.trial import forget_peak, resident
 from rulewright_lab import rivals
 
 if TYPE_CHECKING:

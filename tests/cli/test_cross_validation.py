@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from rulewright.cli.cross_validation import (
+from rulewright.cli.validation import (
     accuracy,
     auc,
     cross_validate,

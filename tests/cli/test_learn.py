@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from rulewright import CompactRulesClassifier, MLRulesClassifier, load_model
-from rulewright.cli.learner import split_settings
+from rulewright.cli.learners import split_settings
 from rulewright.estimators import SlipperClassifier
 
 MESSY = '''\

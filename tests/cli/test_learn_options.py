@@ -9,7 +9,7 @@ import pytest
 from builders import mixed_table
 from rulewright import RipperClassifier, load_model, read_table
 from rulewright.cli.classes import ClassOptions
-from rulewright.cli.learner import LearnerOptions
+from rulewright.cli.learners import LearnerOptions
 from rulewright.cli.validation import draw_held_out
 from rulewright.estimators import LEARNERS
 
@@ -172,7 +172,7 @@ def test_no_model_has_more_rules_than_asked_for(name):
     quick = {"rulefit": ["max_candidates=60", "cv=2"], "sl2": ["max_steps=200", "size=max"]}
     for n_classes in (2, 3):
         X, y = mixed_table(np.random.default_rng(1), 120, n_classes=n_classes)
-        est = LearnerOptions(name, quick, max_rules=2).estimator()
+        est = LearnerOptions(name, quick.get(name), max_rules=2).estimator()
         own = n_classes > 2 and name in PER_CLASS
         assert len(est.fit(X, y).model_) <= (2 * n_classes if own else 2)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rulewright import load_model
-from rulewright.cli.regression import score_numbers
+from rulewright.cli.validation import score_numbers
 from rulewright.model import RegressionRules
 from rulewright.report import NumberAnswers
 

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from rulewright import load_model
-from rulewright.cli.predictions import part_rows
+from rulewright.cli.predict import part_rows
 
 WRITERS = {"csv": "write_csv", "parquet": "write_parquet", "jsonl": "write_ndjson"}
 

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from rulewright.comparison.learners import Learner, frame_of
-from rulewright.comparison.measures import judge_answers, score
-from rulewright.comparison.protocol import Folds, Place
+from rulewright.comparison.trial import Folds, Place, judge_answers, score
 from rulewright_lab.experiments.generators import balance_scale, tic_tac_toe
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rulewright.comparison.protocol import Folds, Place
+from rulewright.comparison.trial import Folds, Place
 
 CODES = np.repeat([0, 1, 2], [50, 30, 7]).astype(np.int32)
 

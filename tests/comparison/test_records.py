@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from rulewright.comparison.records import Records, RecordsError
+from rulewright.comparison.runner import Records, RecordsError
 
 
 def record(key, **more):

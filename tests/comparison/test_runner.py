@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from rulewright.comparison.learners import Learner, codes_of, known_learners
-from rulewright.comparison.protocol import Folds, Place
-from rulewright.comparison.records import Records
-from rulewright.comparison.runner import run_trials
-from rulewright.comparison.trial import FileData, Trial
+from rulewright.comparison.runner import Records, run_trials
+from rulewright.comparison.trial import FileData, Folds, Place, Trial
 from rulewright_lab.experiments.data import PaperData
 from rulewright_lab.experiments.measures import stages
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rulewright.comparison.summary import figures, select_failed
+from rulewright.comparison.statistics import figures, select_failed
 
 
 def record(learner="a", data="s", repeat=0, status="ok", n_test=10, **figures):

@@ -25,7 +25,7 @@ from rulewright.plots import (
     overlap_chart,
     save_chart,
 )
-from rulewright.plots.bars import wrap_text
+from rulewright.plots.style import wrap_text
 from rulewright.rules import Adds, NumberCoverage, Rule, parse_formula
 
 pytestmark = pytest.mark.native

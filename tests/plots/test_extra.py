@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 import rulewright as rw
-from rulewright.plots.late_altair import alt
-from rulewright.plots.style import chart_of
+from rulewright.plots.style import alt, chart_of
 
 REMEDY = r"pip install 'rulewright\[plots\]'"
 LOANS = Path(__file__).parents[2] / "examples" / "loans.csv"

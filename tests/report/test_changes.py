@@ -8,7 +8,7 @@ from rulewright.data import Finding, label_of, read_table
 from rulewright.explain.evaluated_rows import EvaluatedRows
 from rulewright.model import RegressionRules
 from rulewright.report import report_html
-from rulewright.report.changes import row_changes, twin_rules
+from rulewright.report.whatif import row_changes, twin_rules
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -13,10 +13,10 @@ from rulewright.encoding.covers import PackedCovers
 from rulewright.explain import evaluated_rows
 from rulewright.explain.evaluated_rows import EvaluatedRows
 from rulewright.report import insight
+from rulewright.report.answers import is_learned_from, read_report_rows
 from rulewright.report.content import content_of
 from rulewright.report.data_summary import data_summary
 from rulewright.report.figures import Axis, ChartLine, bars, chart
-from rulewright.report.rows import is_learned_from, read_report_rows
 from rulewright.report.rule_lines import COUNTED_ON, covered_examples, rule_lines
 from rulewright.rules.coverage import Rows
 from rulewright.trust import rule_statistics

@@ -50,7 +50,7 @@ class Page(HTMLParser):
 
 def test_every_form_is_tried():
     """The models of these tests have all forms, so that a new form is tried too."""
-    assert {model_and_rows(name)[0].form for name in MODELS} == set(storage._FORMS)
+    assert {model_and_rows(name)[0].form for name in MODELS} == set(storage.FORMS)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -45,7 +45,7 @@ def test_a_full_disk_is_an_error_that_leaves_nothing(tmp_path, monkeypatch):
     def full(codes, file):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("rulewright.scale.files.write_codes", full)
+    monkeypatch.setattr("rulewright.scale.parts.write_codes", full)
     with pytest.raises(DataError, match=r"the disk is full: .* Give another folder"):
         fit_partitions(learner(), files, "y", folder=kept)
     assert not list(kept.iterdir())

@@ -13,9 +13,9 @@ from rulewright.estimators.mlrules.memory import start_boosting
 from rulewright.kernels import ROW, Subsample
 from rulewright.rules import Adds
 from rulewright.scale import fit_partitions, questions
-from rulewright.scale.hashing import row_hashes, salt_hashes
+from rulewright.scale.partition import BLOCKS
 from rulewright.scale.parts import LocalParts
-from rulewright.scale.scores import BLOCKS
+from rulewright.scale.survey import row_hashes, salt_hashes
 from scale.tables import content_hash, mixed_table, parted
 
 THREE = ("high", "low", "medium")

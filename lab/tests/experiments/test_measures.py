@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rulewright.comparison.learners import Learner, RivalWorker
-from rulewright.comparison.protocol import Folds, Place
+from rulewright.comparison.trial import Folds, Place
 from rulewright_lab.experiments.generators import balance_scale, tic_tac_toe
 from rulewright_lab.experiments.measures import abstention, combiners, posterior, stages
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rulewright.comparison.protocol import Place
+from rulewright.comparison.trial import Place
 from rulewright_lab.experiments.protocol import Holdout, RandomSplits, Sizes
 
 CODES = np.repeat([0, 1, 2], [50, 30, 7]).astype(np.int32)

@@ -1,4 +1,4 @@
 from .experiment import RunOptions as RunOptions
 from .experiment import perform as perform
 from .experiment import split_names as split_names
-from .option_groups import group_options as group_options
+from .options import group_options as group_options

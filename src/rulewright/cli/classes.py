@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 import typer
 
+from rulewright.cli.options import split_at_commas
 from rulewright.data import DataError, Target, label_of
 from rulewright.estimators import LEARNERS
 from rulewright.kernels import FloatArray
@@ -16,13 +17,13 @@ from rulewright.model import Costs, read_costs
 
 Text: TypeAlias = str | None
 
-PANEL = "Classes"
 _COSTS = "Of errors: TRUE:PREDICTED=COST,..., absolute or a CSV file."
 _WEIGHTS = "Factors of the row weights: balanced, or CLASS=W,..."
 
 
 def _option(metavar: str, text: str) -> Any:
-    return typer.Option(metavar=metavar, help=text, rich_help_panel=PANEL)
+    panel = "Classes"
+    return typer.Option(metavar=metavar, help=text, rich_help_panel=panel)
 
 
 @dataclass(frozen=True)
@@ -93,11 +94,6 @@ class ClassOptions:
                 f"--cost-matrix {text}: neither a file nor TRUE:PREDICTED=COST,... nor absolute."
             )
         return read_costs(found, names, "--cost-matrix")
-
-
-def split_at_commas(text: str) -> list[str]:
-    """Split at commas; a name that holds one is quoted."""
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
 
 
 def _in_order(target: Target, names: Sequence[str], option: str) -> Target:

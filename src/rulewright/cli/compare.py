@@ -12,10 +12,8 @@ import numpy as np
 import typer
 
 from rulewright.cli.experiment import RunOptions, perform, split_names
-from rulewright.cli.learner import split_settings
-from rulewright.cli.limits import print_notes
-from rulewright.cli.option_groups import group_options
-from rulewright.cli.table_options import TableOptions
+from rulewright.cli.learners import split_settings
+from rulewright.cli.options import TableOptions, group_options, print_notes
 from rulewright.cli.training import open_training_file, read_training
 from rulewright.comparison import (
     ADVICE,

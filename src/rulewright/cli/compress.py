@@ -7,17 +7,9 @@ from typing import Annotated
 import typer
 
 from rulewright.cli.display import make_console, print_curve, print_rules
-from rulewright.cli.limits import (
-    Encoding,
-    MaxUnzipped,
-    NoHeader,
-    SkipBadRows,
-    file_options,
-    print_notes,
-)
+from rulewright.cli.options import FileReading, group_options, print_notes
 from rulewright.cli.output import check_output
 from rulewright.cli.training import ColumnRoles, open_training_file
-from rulewright.data import MAX_UNZIPPED_BYTES
 from rulewright.estimators import ROWS_ADVICE
 from rulewright.estimators import compress as compress_model
 from rulewright.model import AdditiveRules, load_model
@@ -27,59 +19,50 @@ _LARGEST_SEED = 2**32 - 1
 app = typer.Typer(add_completion=False)
 
 
-Model = Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)]
-File = Annotated[
-    Path,
-    typer.Argument(help=f"Table to choose by, {ROWS_ADVICE}.", show_default=False),
-]
-Target = Annotated[
-    str, typer.Option(metavar="COL", help="Column with the classes.", show_default=False)
-]
-Output = Annotated[
-    Path,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Save the smaller model here, as JSON.",
-        show_default=False,
-    ),
-]
-Rules = Annotated[
-    int | None,
-    typer.Option(
-        min=1, metavar="N", help="Most rules to keep.", show_default="by cross-validation"
-    ),
-]
-Weights = Annotated[
-    str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
-]
-Cv = Annotated[int, typer.Option(min=2, metavar="FOLDS", help="Folds of the cross-validation.")]
-Seed = Annotated[int, typer.Option(min=0, max=_LARGEST_SEED, help="Seed of the folds.")]
-Jobs = Annotated[int, typer.Option(min=1, metavar="N", help="Threads.")]
-RulesShown = Annotated[int, typer.Option(min=0, metavar="N", help="Print the N strongest rules.")]
-
-
 @app.command()
+@group_options(reading=FileReading)
 def compress(
-    model: Model,
-    file: File,
-    target: Target,
-    output: Output,
-    rules: Rules = None,
-    weights: Weights = None,
-    cv: Cv = 5,
-    seed: Seed = 0,
-    jobs: Jobs = 1,
-    rules_shown: RulesShown = 20,
-    encoding: Encoding = None,
-    no_header: NoHeader = False,
-    skip_bad_rows: SkipBadRows = False,
-    max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
+    model: Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(help=f"Table to choose by, {ROWS_ADVICE}.", show_default=False),
+    ],
+    target: Annotated[
+        str, typer.Option(metavar="COL", help="Column with the classes.", show_default=False)
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Save the smaller model here, as JSON.",
+            show_default=False,
+        ),
+    ],
+    rules: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Most rules to keep.", show_default="by cross-validation"
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
+    ] = None,
+    cv: Annotated[
+        int, typer.Option(min=2, metavar="FOLDS", help="Folds of the cross-validation.")
+    ] = 5,
+    seed: Annotated[int, typer.Option(min=0, max=_LARGEST_SEED, help="Seed of the folds.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Threads.")] = 1,
+    rules_shown: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Print the N strongest rules.")
+    ] = 20,
+    *,
+    reading: FileReading,
 ) -> None:
     """Keep few rules of MODEL, with responses refitted to the classes of FILE."""
     check_output(output, "-o")
-    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
+    options = reading.file_options()
     source = open_training_file(file, ColumnRoles(target, weights), options)
     print_notes(source.notes)
     small = compress_model(

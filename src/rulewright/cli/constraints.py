@@ -1,6 +1,5 @@
-"""Options of `learn` that constrain the rules."""
+"""Options of `learn` that constrain the rules, and the file that says which are generated."""
 
-import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,17 +8,19 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from rulewright.cli.options import split_at_commas
 from rulewright.data import DataError
-from rulewright.search import ConstraintError, Constraints
+from rulewright.estimators import LEARNERS
+from rulewright.search import BiasError, ConstraintError, Constraints, load_bias
 
 Texts: TypeAlias = list[str] | None
 
-PANEL = "Constraints on the rules (may be repeated)"
 _MONOTONE = "Higher values raise (+) or lower (-) the class or number."
 
 
 def _option(metavar: str, text: str) -> Any:
-    return typer.Option(metavar=metavar, help=text, rich_help_panel=PANEL)
+    panel = "Constraints on the rules (may be repeated)"
+    return typer.Option(metavar=metavar, help=text, rich_help_panel=panel)
 
 
 _DIRECTIONS = {"+": "increasing", "-": "decreasing"}
@@ -60,8 +61,8 @@ class ConstraintOptions:
                 },
                 forbidden=self.forbid or (),
                 required=self.require or (),
-                operators={name: _split_at_commas(texts) for name, texts in allowed.items()},
-                groups=[_split_at_commas(group) for group in self.together or ()],
+                operators={name: split_at_commas(texts) for name, texts in allowed.items()},
+                groups=[split_at_commas(group) for group in self.together or ()],
                 digits=_read_digits(self.digits or ()),
             )
 
@@ -96,11 +97,6 @@ def _by_column(
     return values
 
 
-def _split_at_commas(text: str) -> list[str]:
-    """Split at commas; a name that holds one is quoted."""
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
-
-
 def _read_digits(texts: Sequence[str]) -> int | Mapping[str, int] | None:
     if len(texts) == 1 and "=" not in texts[0]:
         return _whole(texts[0])
@@ -117,3 +113,21 @@ def _whole(text: str) -> int:
         return int(text)
     except ValueError:
         raise ConstraintError("digits", f"{text!r} must be a whole number, such as 2") from None
+
+
+def set_bias(estimator: Any, learner: str, file: Path | None, target: str) -> None:
+    """Read a bias and hand it to the estimator; refuse one of another target."""
+    if file is None:
+        return
+    if "bias" not in estimator.get_params():
+        able = " and ".join(LEARNERS.with_parameter("bias"))
+        raise ValueError(f"--learner {learner} takes no --bias; {able} does.")
+    try:
+        bias = load_bias(file)
+    except BiasError as error:
+        raise DataError(f"--{error}") from None
+    if bias.target is not None and bias.target.column != target:
+        raise DataError(
+            f"--bias: {file}: its target is {bias.target.column!r}, but --target is {target!r}"
+        )
+    estimator.set_params(bias=bias)

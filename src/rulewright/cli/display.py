@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from rulewright.data import Numbers
+from rulewright.data import Finding, Numbers, Target
 from rulewright.model import escape_line, header, rule_cells, strongest, strongest_rules
 from rulewright.rules import Conjunction
 
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.cli.cross_validation import ClassScores
-    from rulewright.cli.regression import NumberScores
-    from rulewright.data import Column, Finding, Table, Target
+    from rulewright.data import Column, Table
     from rulewright.model import RuleModel
 
 _UNLIMITED = 100_000  # width of a file or a pipe: nothing is wrapped or cut
@@ -131,39 +129,27 @@ def print_finding_notes(console: Console, findings: Sequence[Finding], file: obj
         console.print(Text(f"... and {more} more notes; 'rulewright inspect {file}' prints all"))
 
 
-def print_scores(console: Console, title: str, scores: Mapping[str, Sequence[ClassScores]]) -> None:
-    """Print mean and standard deviation over the folds of each measure, one line per learner."""
-    grid = _grid(title, **{"accuracy": "right", "log-loss": "right", "AUC": "right"})
+def print_scores(console: Console, title: str, scores: Mapping[str, Sequence[Any]]) -> None:
+    """Print mean and standard deviation over the folds of each measure, one line per learner.
+
+    Folds have the measures of classes or those of numbers, which need other digits.
+    """
+    titles = [_FIGURES.get(name, name) for name in next(iter(scores.values()))[0]._fields]
+    mean, spread = (".4g", ".2g") if "R2" in titles else (".3f", ".3f")
+    grid = _grid(title, **dict.fromkeys(titles, "right"))
     for name, folds in scores.items():
         measures = zip(*folds, strict=True)
-        grid.add_row(name, *(f"{np.mean(m):.3f} ± {np.std(m):.3f}" for m in measures))
+        grid.add_row(name, *(f"{np.mean(m):{mean}} ± {np.std(m):{spread}}" for m in measures))
     console.print(grid)
 
 
-def print_number_scores(
-    console: Console, title: str, scores: Mapping[str, Sequence[NumberScores]]
+def print_grid(
+    console: Console, head: Sequence[str], rows: Sequence[Sequence[str]], *, texts: bool = False
 ) -> None:
-    """Print mean and standard deviation over the folds of the measures of numbers."""
-    grid = _grid(title, **{"R2": "right", "MAE": "right", "RMSE": "right"})
-    for name, folds in scores.items():
-        measures = zip(*folds, strict=True)
-        grid.add_row(name, *(f"{np.mean(m):.4g} ± {np.std(m):.2g}" for m in measures))
-    console.print(grid)
-
-
-def print_grid(console: Console, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table of text: names on the left, figures on the right."""
-    grid = _grid(head[0])
-    for title in head[1:]:
+    """Print a table of text: names on the left, figures on the right, or all of them texts."""
+    grid = _grid(*(head if texts else head[:1]))
+    for title in [] if texts else head[1:]:
         grid.add_column(title, justify="right")
-    for row in rows:
-        grid.add_row(*map(Text, row))
-    console.print(grid)
-
-
-def print_texts(console: Console, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table whose cells are all text."""
-    grid = _grid(*head)
     for row in rows:
         grid.add_row(*map(Text, row))
     console.print(grid)

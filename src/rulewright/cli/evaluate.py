@@ -1,33 +1,39 @@
-"""`rulewright evaluate`: how good a saved model is on a file."""
+"""`rulewright evaluate`: how good a saved model is on a file, as text or plain data."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
-from rulewright.cli.display import make_console
-from rulewright.cli.evaluation_text import print_evaluation
-from rulewright.cli.limits import (
-    Encoding,
-    MaxUnzipped,
-    NoHeader,
-    SkipBadRows,
-    file_options,
-    print_decisions,
-)
-from rulewright.cli.opened_model import OpenedModel, Smiles
+from rulewright.cli.display import make_console, print_grid
+from rulewright.cli.opened_model import OpenedModel, Smiles, target_in
+from rulewright.cli.options import FileReading, group_options, print_decisions
 from rulewright.cli.output import STDOUT, check_output, open_output
-from rulewright.cli.target import target_in
-from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions, Table
 from rulewright.explain import EvaluatedRows
 from rulewright.model import escape_line, title_of
-from rulewright.report import answers_on, evaluation, is_learned_from, read_report_rows
+from rulewright.report import (
+    NONE,
+    Answers,
+    ClassAnswers,
+    Confusion,
+    answers_on,
+    confusion_of,
+    evaluation,
+    is_learned_from,
+    measures,
+    read_report_rows,
+)
 
 app = typer.Typer(add_completion=False)
+_SHOWN_CLASSES = 12
 
 
 @app.command()
+@group_options(reading=FileReading)
 def evaluate(
     model: Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)],
     file: Annotated[
@@ -51,18 +57,17 @@ def evaluate(
         typer.Option("--output", "-o", metavar="FILE", help="File to write; - is standard output."),
     ] = STDOUT,
     smiles: Smiles = None,
-    encoding: Encoding = None,
-    no_header: NoHeader = False,
-    skip_bad_rows: SkipBadRows = False,
-    max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
+    *,
+    reading: FileReading,
 ) -> None:
     """Measure MODEL on the rows of FILE: figures with intervals, by class, by certainty."""
     if output != STDOUT:
         check_output(output, "-o", (model, file))
     opened = OpenedModel(model)
     loaded = opened.model
-    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
-    name, table = _read_test(opened, file, options, target, weights, smiles)
+    source = opened.open(file, reading.file_options(), smiles)
+    name = target_in(loaded, source, target, weights, str(file))
+    table = read_report_rows(loaded, source, name, weights)
     print_decisions(table)
     rows = EvaluatedRows(loaded, table)
     answers, seen = answers_on(rows, file.name), is_learned_from(rows)
@@ -81,15 +86,72 @@ def evaluate(
         print_evaluation(console, answers)
 
 
-def _read_test(
-    opened: OpenedModel,
-    file: Path,
-    options: FileOptions,
-    target: str | None,
-    weights: str | None,
-    smiles: str | None,
-) -> tuple[str, Table]:
-    """Read rows to judge a model by; give the name of the target and the rows."""
-    source = opened.open(file, options, smiles)
-    name = target_in(opened.model, source, target, weights, str(file))
-    return name, read_report_rows(opened.model, source, name, weights)
+def print_evaluation(console: Console, answers: Answers) -> None:
+    """Print the figures and, of classes, confusion, calibration and risk against coverage."""
+    print_measures(console, answers)
+    if not isinstance(answers, ClassAnswers):
+        return
+    shown, content = confusion_of(answers, _SHOWN_CLASSES), evaluation(answers)
+    for part in (_print_confusion, _print_classes):
+        console.print()
+        part(console, shown)
+    console.print()
+    _print_calibration(console, content["calibration"])
+    console.print()
+    shares = [(f"{one['coverage']:.0%}", f"{one['error']:.1%}") for one in content["coverage"]]
+    print_grid(console, ("rows answered, the most certain first", "wrong"), shares)
+
+
+def print_measures(console: Console, answers: Answers) -> None:
+    """Print each figure with its interval and what the same answer for all rows reaches."""
+    rows = [
+        (
+            _in_line(one.name),
+            one.text(one.value),
+            f"{one.text(one.low)} to {one.text(one.high)}",
+            one.text(one.baseline),
+        )
+        for one in measures(answers)
+    ]
+    print_grid(console, (f"on {answers.origin}", "value", "95 % interval", "baseline"), rows)
+
+
+def _print_confusion(console: Console, found: Confusion) -> None:
+    rows = [
+        (name, *(f"{weight:.6g}" for weight in line))
+        for name, line in zip(found.names, found.table, strict=True)
+    ]
+    print_grid(console, ("true class, by predicted", *found.names), rows)
+
+
+def _print_classes(console: Console, found: Confusion) -> None:
+    columns = (found.precision, found.recall, found.f1)
+    rows = [
+        (name, *(_share(column[i]) for column in columns), f"{found.support[i]:.6g}")
+        for i, name in enumerate(found.names)
+    ]
+    print_grid(console, ("class", "precision", "recall", "F1", "rows"), rows)
+
+
+def _print_calibration(console: Console, found: Mapping[str, Any]) -> None:
+    console.print(Text(f"calibration error (ECE) {found['ece']:.3f}"))
+    rows = [
+        (
+            f"{one['probability']:.3f}",
+            f"{one['share']:.3f}",
+            f"{one['low']:.3f} to {one['high']:.3f}",
+            f"{one['weight']:.6g}",
+        )
+        for one in found["bins"]
+    ]
+    head = (f"mean probability of {found['of']}", "share that is so", "95 % interval", "rows")
+    print_grid(console, head, rows)
+
+
+def _in_line(name: str) -> str:
+    """Write the name of a figure as inside a sentence; names of people and acronyms stay."""
+    return name if name.isupper() or name.startswith("Brier") else name.lower()
+
+
+def _share(value: float | None) -> str:
+    return NONE if value is None else f"{value:.3f}"

@@ -1,35 +1,107 @@
-"""`rulewright explain`: why rows of a file get their answers."""
+"""`rulewright explain`: why rows of a file get their answers, and what would change them."""
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 import typer
 
-from rulewright.cli.counterfactual import ChangeRequest, Direction, Immutable, Only, To, Wanted
-from rulewright.cli.limits import (
-    Encoding,
-    MaxUnzipped,
-    NoHeader,
-    SkipBadRows,
+from rulewright.cli.opened_model import OpenedModel, Smiles
+from rulewright.cli.options import (
+    FileReading,
     errors_of,
-    file_options,
+    group_options,
     print_decisions,
     print_notes,
 )
-from rulewright.cli.opened_model import OpenedModel, Smiles
-from rulewright.data import MAX_UNZIPPED_BYTES, Source, read_like, read_parts
-from rulewright.model import SHOWN_REASONS, Explanation, RuleModel
+from rulewright.data import Source, Table, read_like, read_parts
+from rulewright.explain import counterfactual as find_changes
+from rulewright.model import SHOWN_REASONS, ClassModel, Explanation, RuleModel
 
 _SHOWN_ROWS = 5
 _PART_ROWS = 10_000
 
 app = typer.Typer(add_completion=False)
+Texts: TypeAlias = list[str] | None
+
+
+@dataclass(frozen=True)
+class ChangeRequest:
+    """What may change, and what to reach, as the options say it."""
+
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLASS|LOW..HIGH",
+            help="Answer to reach: a class, or numbers such as 10..20 or 10.. "
+            "(with --counterfactual).",
+        ),
+    ] = None
+    immutable: Annotated[
+        Texts, typer.Option(metavar="COL", help="Column that must not change; may be repeated.")
+    ] = None
+    only: Annotated[
+        Texts,
+        typer.Option(metavar="COL", help="Column that may change, no other; may be repeated."),
+    ] = None
+    monotone: Annotated[
+        Texts,
+        typer.Option(
+            metavar="COL=DIRECTION",
+            help="Values may only be increasing, or decreasing; may be repeated.",
+        ),
+    ] = None
+
+    def check_alone(self) -> None:
+        """Refuse options that mean nothing without --counterfactual."""
+        for item in fields(self):
+            if getattr(self, item.name):
+                raise ValueError(f"--{item.name} needs --counterfactual.")
+
+    def text(self, model: RuleModel, table: Table, rows: Sequence[int]) -> str:
+        """Tell what would change the answers for some rows of a table."""
+        options: dict[str, Any] = {
+            "X": table,
+            "immutable": self.immutable or (),
+            "only": self.only or None,
+            "monotone": self._directions(),
+            **self._goal(model),
+        }
+        found = [
+            find_changes(model, table.take(np.array([row], dtype=np.intp)), **options).text(row)
+            for row in rows
+        ]
+        return "\n".join(found)
+
+    def _directions(self) -> dict[str, str]:
+        directions = {}
+        for text in self.monotone or ():
+            name, equals, direction = text.rpartition("=")
+            if not (name and equals and direction):
+                raise ValueError(f"--monotone {text}: write COL=DIRECTION, as income=increasing.")
+            directions[name.strip()] = direction.strip()
+        return directions
+
+    def _goal(self, model: RuleModel) -> dict[str, Any]:
+        if isinstance(model, ClassModel):
+            return {"target_class": self.to}
+        if self.to is None:
+            raise ValueError("--to LOW..HIGH is needed: the numbers to reach, such as 10..20.")
+        low, dots, high = self.to.partition("..")
+        try:
+            ends = tuple(float(end) if end.strip() else None for end in (low, high))
+        except ValueError:
+            ends = (None, None)
+        if not dots or ends == (None, None):
+            raise ValueError(f"--to {self.to}: give numbers such as 10..20, 10.. or ..20.")
+        return {"target_range": ends}
 
 
 @app.command()
+@group_options(asked=ChangeRequest, reading=FileReading)
 def explain(
     model: Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)],
     file: Annotated[
@@ -53,25 +125,24 @@ def explain(
         bool,
         typer.Option("--all", help=f"Print all reasons, not the {SHOWN_REASONS} strongest."),
     ] = False,
-    counterfactual: Wanted = False,
-    to: To = None,
-    immutable: Immutable = None,
-    only: Only = None,
-    monotone: Direction = None,
+    counterfactual: Annotated[
+        bool,
+        typer.Option(
+            "--counterfactual", help="Print the fewest and smallest changes that change the answer."
+        ),
+    ] = False,
+    *,
+    asked: ChangeRequest,
     as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
     smiles: Smiles = None,
-    encoding: Encoding = None,
-    no_header: NoHeader = False,
-    skip_bad_rows: SkipBadRows = False,
-    max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
+    reading: FileReading,
 ) -> None:
     """Print why MODEL answers as it does on rows of FILE: the strongest reasons first."""
-    asked = ChangeRequest(to, immutable, only, monotone)
     if not counterfactual:
         asked.check_alone()
     opened = OpenedModel(model)
     loaded = opened.model
-    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows, streamed=True)
+    options = reading.file_options(streamed=True)
     source = opened.open(file, options, smiles)
     rows = list(range(min(source.n_rows, _SHOWN_ROWS))) if row is None else row
     if beyond := [wanted for wanted in rows if wanted >= source.n_rows]:

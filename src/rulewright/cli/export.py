@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from rulewright import relational
-from rulewright.cli.limits import split_column_names
 from rulewright.cli.opened_model import OpenedModel
+from rulewright.cli.options import split_column_names
 from rulewright.cli.output import STDOUT, check_output, write_content
-from rulewright.cli.predictions import Predictions
+from rulewright.cli.predict import Predictions
 from rulewright.model import RuleModel
 from rulewright.programs import TARGETS
 

@@ -1,30 +1,22 @@
-"""`rulewright inspect`: what a person should know of a file before learning from it."""
+"""`rulewright inspect`: what a person should know of a file before learning from it.
+
+Of related tables it lists columns, and keys that they may have.
+"""
 
 import json
+import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
 
+from rulewright import relational
 from rulewright.cli.display import make_console, print_columns, print_findings, shares_of_classes
-from rulewright.cli.limits import (
-    Date,
-    Drop,
-    Encoding,
-    MaxUnzipped,
-    Missing,
-    NoHeader,
-    Nominal,
-    Numeric,
-    SkipBadRows,
-    file_options,
-)
-from rulewright.cli.plain_data import table_content
-from rulewright.cli.tables import DATABASES, tables_json, tables_text
+from rulewright.cli.options import Date, Drop, FileReading, Missing, Nominal, Numeric, group_options
+from rulewright.cli.output import table_content
 from rulewright.cli.training import ColumnRoles, open_training_file
 from rulewright.data import (
-    MAX_UNZIPPED_BYTES,
     FileOptions,
     Finding,
     Table,
@@ -37,9 +29,11 @@ from rulewright.data import (
 from rulewright.model import escape_line
 
 app = typer.Typer(add_completion=False)
+DATABASES = (".duckdb", ".db", ".ddb")
 
 
 @app.command()
+@group_options(reading=FileReading)
 def inspect(
     file: Annotated[
         Path,
@@ -57,10 +51,8 @@ def inspect(
     drop: Drop = None,
     missing: Missing = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
-    encoding: Encoding = None,
-    no_header: NoHeader = False,
-    skip_bad_rows: SkipBadRows = False,
-    max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
+    *,
+    reading: FileReading,
 ) -> None:
     """Print the columns of FILE and what looks wrong, each with the option that settles it."""
     roles = ColumnRoles(
@@ -71,7 +63,7 @@ def inspect(
         drop=drop or (),
         missing=missing or (),
     )
-    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
+    options = reading.file_options()
     if file.is_dir() or file.suffix.lower() in DATABASES:
         typer.echo(tables_json(file) if as_json else tables_text(file))
         return
@@ -95,20 +87,62 @@ def _examine_file(
 ) -> tuple[Table, tuple[Finding, ...]]:
     """Read what can be read, and tell of the columns that cannot."""
     source = open_training_file(file, roles, options)
-    choices: dict[str, Any] = {
-        "nominal": roles.nominal,
-        "numeric": roles.numeric,
-        "date": roles.date,
-        "missing": roles.missing,
-    }
     given = {*roles.drop, *([roles.target] if roles.target else [])}
-    broken = unreadable(source, [name for name in source.names if name not in given], **choices)
+    broken = unreadable(
+        source, [name for name in source.names if name not in given], **roles.choices
+    )
     table = read_table(
         source,
-        **choices,
+        **roles.choices,
         target=roles.target,
         drop=[*roles.drop, *(finding.column for finding in broken if finding.column)],
         drop_unlabelled=True,
         task="classification" if roles.target is None else detect_task(source, roles.target),
     )
     return table, (*broken, *examine(table, roles.target or "y"))
+
+
+def tables_text(path: Path) -> str:
+    """List tables, declared and proposed keys, and how to name them to `learn`."""
+    opened = relational.open_tables(path)
+    lines = [f"{path}: {len(opened.sources)} tables"]
+    for name, source in opened.sources.items():
+        lines.append(f"  {name}: {source.n_rows} rows, columns {', '.join(source.names)}")
+    declared = [f"  {a[0]}.{a[1]} -> {b[0]}.{b[1]}" for a, b in opened.foreign.items()]
+    if declared:
+        return "\n".join([*lines, "declared keys, which 'learn' uses:", *declared])
+    proposals = relational.Relations.propose(path)
+    if not proposals:
+        return "\n".join([*lines, "no column holds the keys of another table"])
+    options = [
+        f"--keys {shlex.quote(f'{one.link.child}={one.link.parent}')}"
+        for one in proposals
+        if one.named
+    ]
+    advice = f"as options of 'learn': {' '.join(options)}"
+    return "\n".join([*lines, str(proposals), *([advice] if options else [])])
+
+
+def tables_json(path: Path) -> str:
+    """Give the same as plain data."""
+    opened = relational.open_tables(path)
+    proposals = relational.Relations.propose(path)
+    content = {
+        "file": str(path),
+        "tables": [
+            {"name": name, "rows": source.n_rows, "columns": list(source.names)}
+            for name, source in opened.sources.items()
+        ],
+        "declared": [{"child": list(a), "parent": list(b)} for a, b in opened.foreign.items()],
+        "proposed": [
+            {
+                "child": list(one.link.child),
+                "parent": list(one.link.parent),
+                "covered": one.covered,
+                "values": one.n_values,
+                "names_agree": one.named,
+            }
+            for one in proposals
+        ],
+    }
+    return json.dumps(content, indent=2)

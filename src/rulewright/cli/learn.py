@@ -11,18 +11,14 @@ from rich.console import Console
 from rulewright.cli.classes import ClassOptions
 from rulewright.cli.constraints import ConstraintOptions
 from rulewright.cli.display import make_console, print_figures, print_rules, print_settings
-from rulewright.cli.evaluation_text import print_measures
-from rulewright.cli.in_parts import FilesInParts, InParts
-from rulewright.cli.learner import LearnerOptions
-from rulewright.cli.limits import PANEL as FILE_PANEL
-from rulewright.cli.linked import LinkedTables
-from rulewright.cli.linking import Linking
-from rulewright.cli.one_table import OneTable
-from rulewright.cli.option_groups import group_options
-from rulewright.cli.plain_data import finite, model_content
-from rulewright.cli.request import Learned, OutputOptions, Request, Way
-from rulewright.cli.table_options import TableOptions
-from rulewright.cli.validation import Judging
+from rulewright.cli.evaluate import print_measures
+from rulewright.cli.learners import LearnerOptions
+from rulewright.cli.linked import LinkedTables, Linking
+from rulewright.cli.one_table import FilesInParts, InParts, OneTable
+from rulewright.cli.options import TableOptions, file_option, group_options
+from rulewright.cli.output import finite, model_content
+from rulewright.cli.request import OutputOptions, Request
+from rulewright.cli.validation import Judging, Learned
 from rulewright.report import evaluation
 
 app = typer.Typer(add_completion=False)
@@ -58,7 +54,7 @@ def learn(
     table: TableOptions,
     weights: Annotated[
         str | None,
-        typer.Option(metavar="COL", help="Weights of the rows.", rich_help_panel=FILE_PANEL),
+        file_option(metavar="COL", help="Weights of the rows."),
     ] = None,
     linking: Linking,
     in_parts: InParts = False,
@@ -69,7 +65,7 @@ def learn(
         file, target, weights, learner, classes, judging, constraints, table, linking, output
     )
     request.check()
-    way: Way
+    way: OneTable | LinkedTables
     if linking.is_asked(file):
         way, output = LinkedTables(request), replace(output, full=False)
     else:

@@ -1,40 +1,48 @@
-"""`rulewright learn` from one table in memory."""
+"""`rulewright learn` from one table: in memory, or in parts of files that may be larger."""
 
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from rich.console import Console
 
 from rulewright import report as reports
-from rulewright.cli.bias import set_bias
+from rulewright import scale
 from rulewright.cli.classes import ClassOptions
-from rulewright.cli.constraints import errors_by_option
+from rulewright.cli.constraints import errors_by_option, set_bias
 from rulewright.cli.display import print_data, print_finding_notes
-from rulewright.cli.learner import (
+from rulewright.cli.learners import (
     FOR_MANY_CLASSES,
     NO_CONSTRAINTS,
     NOTE_ON_MANY_CLASSES,
     LearnerOptions,
     has_many_classes,
 )
-from rulewright.cli.output import STDOUT
-from rulewright.cli.plain_data import table_content
-from rulewright.cli.report import write_training_report
-from rulewright.cli.request import Learned, Request
-from rulewright.cli.target import NOTED
-from rulewright.cli.training import open_training_file, read_training, row_weights
+from rulewright.cli.opened_model import NOTED
+from rulewright.cli.options import file_option
+from rulewright.cli.output import STDOUT, table_content
+from rulewright.cli.request import Request
+from rulewright.cli.training import loading_once, open_training_file, read_training, row_weights
 from rulewright.cli.validation import (
     HeldOutAnswers,
     Judging,
+    Learned,
     cross_validate_and_print,
     judge_by_file,
 )
-from rulewright.data import Finding, Source, Table, Target, Task
+from rulewright.data import Finding, Source, Table, Target, Task, open_table
 from rulewright.model import AdditiveRules, Costs, RuleModel, escape_line
 from rulewright.report import ask_model, figures_of
+
+FIRST_ROWS = 100_000
+"""Rows that are examined before a fit in parts, and shown in the report."""
+
+InParts = Annotated[
+    bool,
+    file_option("--in-parts", help="Read Parquet in parts: it may be larger than memory."),
+]
 
 
 @dataclass(frozen=True)
@@ -169,12 +177,24 @@ class OneTable:
         asked, files = self.request, self.request.output.files
         if "model" in files:
             model.save(files["model"])
-        if "report" in files:
-            notes = {"target": asked.target, "seed": str(asked.learner.seed)}
-            notes |= _file_notes("training file", asked.file)
-            notes |= _file_notes("test file", asked.judging.test)
-            shown = asked.output.report_rows
-            write_training_report(files["report"], model, table, judged, notes, shown, findings)
+        if "report" not in files:
+            return
+        rows = None if judged is None else judged.rows  # which the model was not learned from
+        notes = {"target": asked.target, "seed": str(asked.learner.seed)}
+        notes |= _file_notes("training file", asked.file)
+        notes |= _file_notes("test file", asked.judging.test)
+        reports.write_report(
+            model,
+            files["report"],
+            table if rows is None else rows,
+            title=f"{asked.target}: rules and how good they are",
+            origin="the rows that the model was learned from" if rows is None else "",
+            fresh=rows is not None,
+            answers=None if judged is None else judged.answers,
+            n_rows=asked.output.report_rows,
+            provenance=notes,
+            findings=findings if rows is None else None,  # which are about the training rows
+        )
 
 
 def with_classes(fit: Fit, table: Table, classes: ClassOptions) -> tuple[Table, Fit]:
@@ -202,3 +222,55 @@ def _file_notes(what: str, path: Path | None) -> dict[str, str]:
     if path is None:
         return {}
     return {what: "standard input"} if path == STDOUT else reports.file_notes(what, path)
+
+
+@dataclass(frozen=True)
+class FilesInParts(OneTable):
+    """Learning from all rows of files, of which the first are examined."""
+
+    @property
+    def judging(self) -> Judging:
+        """Which rows judge the model: those of another file."""
+        return replace(self.request.judging, cv=0)
+
+    def open(self) -> tuple[Source, Source | None]:
+        """Open the rows that are examined, and the table of --test."""
+        source, tested = super().open()
+        self._check()
+        first = next(iter(source.parts(FIRST_ROWS)), source)
+        return loading_once(first, self.request.target), tested
+
+    def fit(self, estimator: Any, rows: Table) -> RuleModel:
+        """Learn from all rows of the files; the table has the columns that are learned from."""
+        file, roles = self.request.file, self.request.roles
+        columns = {*rows.names, roles.target, roles.weights}
+        choices: dict[str, Any] = {kind: list(names) for kind, names in roles.choices.items()}
+        fitted = scale.fit_partitions(
+            estimator,
+            file,
+            roles.target,
+            roles.weights,
+            drop=[name for name in open_table(file).names if name not in columns],
+            **choices,
+        )
+        found: RuleModel = fitted.model_
+        return found
+
+    def count(self, table: Table) -> str:
+        """Tell how many rows were examined."""
+        return f"the first {table.n_rows}"
+
+    def _check(self) -> None:
+        """Refuse what needs all rows in memory."""
+        asked = self.request
+        for option, given in (
+            ("--cv", asked.judging.cv),
+            ("--holdout", asked.judging.holdout),
+            ("--drop-unlabelled", asked.roles.drop_unlabelled),
+            ("--positive", asked.classes.positive),
+        ):
+            if given:
+                raise ValueError(
+                    f"{option} needs all rows in memory: leave it out with --in-parts. The rows of "
+                    "another file judge the model with --test."
+                )

@@ -2,7 +2,7 @@
 
 A model of related tables reads a folder or a database, one of molecules a column of SMILES texts.
 To the commands both are a table: that of the instances, with the columns of the model beside its
-own.
+own. The column with what the model predicts is named, noted in the model, or found.
 """
 
 from collections.abc import Mapping
@@ -10,12 +10,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from rulewright import relational
-from rulewright.cli.limits import PANEL
-from rulewright.data import DataError, FileOptions, Raw, Source, as_objects, open_table
-from rulewright.model import ModelFileError, RuleModel, load_model, read_document
+from rulewright.cli.options import file_option
+from rulewright.data import (
+    DataError,
+    FileOptions,
+    Raw,
+    Source,
+    as_objects,
+    label_of,
+    open_table,
+    read_table,
+)
+from rulewright.model import ClassModel, ModelFileError, RuleModel, load_model, read_document
 from rulewright.relational import Recipe, schema_recipe
 from rulewright.search import offer_names
 
@@ -23,21 +30,14 @@ SMILES = "smiles"
 """Where the summary of a model of molecules has the name of their column."""
 
 Smiles = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COL", help="Molecules as SMILES texts, to learn from.", rich_help_panel=PANEL
-    ),
+    str | None, file_option(metavar="COL", help="Molecules as SMILES texts, to learn from.")
 ]
+NOTED = "target"
+"""Where the summary of a model has the name of the column that it was learned from."""
 
 
 class OpenedModel:
-    """A saved model: its rules, and how files become tables of their columns.
-
-    Parameters
-    ----------
-    path : Path
-        A file that `learn` wrote.
-    """
+    """A model that `learn` saved: its rules, and how files become tables of their columns."""
 
     def __init__(self, path: Path) -> None:
         self.graphs: Any = None  # GraphRules, of a model of molecules
@@ -102,3 +102,47 @@ def _beside(source: Source, columns: Mapping[str, Raw]) -> Source:
         return columns[name] if name in columns else source.load(source.positions[name], wanted)
 
     return replace(source, names=tuple(names), named=True, load=load, split=None)
+
+
+def target_in(
+    model: RuleModel, source: Source, asked: str | None, weights: str | None, file: str
+) -> str:
+    """Return the column with what a model predicts, or raise an error that names the remedy.
+
+    `asked` and `weights` are what --target and --weights name; errors call the source `file`.
+    """
+    for option, name in (("--target", asked), ("--weights", weights)):
+        if name is not None and name not in source.names:
+            advice = offer_names(name, source.names)
+            raise DataError(f"{option} {name}: {file} has no such column. {advice}")
+        if name in model.columns:
+            raise DataError(f"{option} {name}: rules use this column. Name another.")
+    if asked is not None:
+        return asked
+    noted = model.summary.get(NOTED)
+    if isinstance(noted, str) and noted in source.names:
+        return noted
+    return _find_target(model, source, {weights} if weights else set(), file)
+
+
+def _find_target(model: RuleModel, source: Source, other_roles: set[str], file: str) -> str:
+    """Return the only column that can be what a model predicts."""
+    known = {*model.schema.names, *other_roles} if model.schema.named else other_roles
+    able = [name for name in source.names if name not in known and _fits(model, source, name)]
+    if len(able) == 1:
+        return able[0]
+    what = "no column" if not able else f"more than one column ({', '.join(able[:5])})"
+    raise DataError(f"{file}: {what} can be what the model predicts. Name it with --target COL.")
+
+
+def _fits(model: RuleModel, source: Source, name: str) -> bool:
+    """Tell whether a column holds classes of a model, or numbers if the model predicts numbers."""
+    task: Any = "classification" if isinstance(model, ClassModel) else "regression"
+    others = [other for other in source.names if other != name][1:]
+    try:
+        table = read_table(source, target=name, drop=others, task=task)
+    except DataError:
+        return False
+    if not isinstance(model, ClassModel):
+        return True
+    return any(label_of(x) in model.class_names for x in table.known_target.classes.tolist())

@@ -1,17 +1,21 @@
-"""Output files that are written whole or not at all, and standard output."""
+"""Output: files that are written whole or not at all, and what --json prints."""
 
 import gzip
 import io
+import math
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
-from rulewright.data import optional, replace_file, replacing
+import numpy as np
+
+from rulewright.data import Finding, Table, optional, replace_file, replacing
+from rulewright.model import RuleModel, claim
 
 STDOUT = Path("-")
 
@@ -35,8 +39,8 @@ def check_output(path: Path, option: str, inputs: Iterable[Path] = ()) -> None:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Tell on a terminal that a file is read, while it is."""
+def show_reading(path: Path) -> Iterator[None]:
+    """Say on a terminal that a file is read, while it is."""
     if not sys.stderr.isatty():
         yield
         return
@@ -95,3 +99,45 @@ def write_content(path: Path, content: str | bytes) -> None:
         return
     with open_output(path) as stream:
         stream.write(content)
+
+
+def table_content(file: object, table: Table, findings: Sequence[Finding]) -> dict[str, Any]:
+    """Give the columns of a table and what was found in it."""
+    columns = [
+        {
+            "name": column.schema.name,
+            "kind": column.schema.kind,
+            "values": column.schema.type.describe(column),
+            "missing": int(np.count_nonzero(column.is_missing)),
+        }
+        for column in table.columns
+    ]
+    listed = [finding.to_json() for finding in findings]
+    return {"file": str(file), "rows": table.n_rows, "columns": columns, "findings": listed}
+
+
+def model_content(model: RuleModel) -> dict[str, Any]:
+    """Give the form of a model, its classes if it has any, and its rules in their order."""
+    columns, names = model.rules_table(), model.head_names
+    rows = zip(*columns.values(), strict=True)
+    return {
+        "form": model.form,
+        "classes": list(names) or None,
+        "n_rules": len(model),
+        "rules": [
+            {"text": claim(rule, names)}
+            | {key: finite(value) for key, value in zip(columns, row, strict=True)}
+            for rule, row in zip(model.rules, rows, strict=True)
+        ],
+    }
+
+
+def finite(value: Any) -> Any:
+    """Give plain data without numbers that JSON has no word for: they become None."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,100 +1,106 @@
 """`rulewright predict`: what a model says of the rows of a file, as CSV, in bounded memory."""
 
 import csv
+import json
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
 
-from rulewright.cli.limits import (
-    Encoding,
-    MaxUnzipped,
-    NoHeader,
-    SkipBadRows,
+from rulewright.cli.opened_model import OpenedModel, Smiles
+from rulewright.cli.options import (
+    FileReading,
     errors_of,
-    file_options,
+    group_options,
     print_notes,
     split_column_names,
 )
-from rulewright.cli.opened_model import OpenedModel, Smiles
-from rulewright.cli.output import STDOUT, check_output, clear_when_ended, open_output, reading
-from rulewright.cli.predictions import KeptColumns, Predictions, choose_kept_columns, part_rows
-from rulewright.data import MAX_UNZIPPED_BYTES, DataError, Finding, Source, read_parts
+from rulewright.cli.output import STDOUT, check_output, clear_when_ended, open_output, show_reading
+from rulewright.data import (
+    DataError,
+    Finding,
+    Source,
+    Table,
+    label_of,
+    read_parts,
+)
 from rulewright.estimators import progress_bar
-from rulewright.model import RuleModel
+from rulewright.model import ClassModel, RuleModel
+from rulewright.search import offer_names
 
 _DELIMITERS = {".csv": ",", ".txt": ",", ".tsv": "\t"}
 
 app = typer.Typer(add_completion=False)
 
-Model = Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)]
-File = Annotated[
-    Path,
-    typer.Argument(
-        help="Rows to predict; only the columns that the rules use are needed. Of a model of "
-        "related tables, their folder or database.",
-        show_default=False,
-    ),
-]
-Output = Annotated[
-    Path,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="CSV file to write (.csv or .tsv, also .gz); standard output if it is -.",
-    ),
-]
-Keep = Annotated[bool, typer.Option("--keep", help="Repeat the columns of the input in front.")]
-KeepColumns = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COL,...", help="Repeat these columns in front, such as keys."),
-]
-AbstainBelow = Annotated[
-    float | None,
-    typer.Option(
-        min=0, max=1, metavar="P", help="Mark rows whose label has a probability below this."
-    ),
-]
-Reasons = Annotated[
-    int, typer.Option(min=0, metavar="N", help="Write the N strongest reasons of each row.")
-]
-ChunkRows = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        metavar="N",
-        help="Rows in memory at a time.  [default: up to 100,000]",
-        show_default=False,
-    ),
-]
+ABSTAINS = "abstains"
+_PART_CELLS = 2_000_000
+_PART_ROWS = 100_000
+
+Values = Sequence[object]
 
 
 @app.command()
+@group_options(reading=FileReading)
 def predict(
-    model: Model,
-    file: File,
-    output: Output = STDOUT,
-    keep: Keep = False,
-    keep_columns: KeepColumns = None,
-    abstain_below: AbstainBelow = None,
-    reasons: Reasons = 0,
-    chunk_rows: ChunkRows = None,
+    model: Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Rows to predict; only the columns that the rules use are needed. Of a model of "
+            "related tables, their folder or database.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="CSV file to write (.csv or .tsv, also .gz); standard output if it is -.",
+        ),
+    ] = STDOUT,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Repeat the columns of the input in front.")
+    ] = False,
+    keep_columns: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL,...", help="Repeat these columns in front, such as keys."),
+    ] = None,
+    abstain_below: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, metavar="P", help="Mark rows whose label has a probability below this."
+        ),
+    ] = None,
+    reasons: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Write the N strongest reasons of each row.")
+    ] = 0,
+    chunk_rows: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Rows in memory at a time.  [default: up to 100,000]",
+            show_default=False,
+        ),
+    ] = None,
     smiles: Smiles = None,
-    encoding: Encoding = None,
-    no_header: NoHeader = False,
-    skip_bad_rows: SkipBadRows = False,
-    max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
+    *,
+    reading: FileReading,
 ) -> None:
     """Predict the rows of FILE: the label and the probability of each class."""
     delimiter = _checked_output(output, (model, file))
-    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows, streamed=True)
+    options = reading.file_options(streamed=True)
     opened = OpenedModel(model)
     predictions = Predictions(opened.model, abstain_below, reasons)
     with clear_when_ended():
-        with reading(file):
+        with show_reading(file):
             source = opened.open(file, options, smiles)
         repeated = split_column_names(keep_columns) or ([] if keep else opened.key)
         kept = choose_kept_columns(source, keep, repeated, set(predictions.names))
@@ -113,7 +119,11 @@ def predict(
 
 
 def _predict_columns(
-    predictions: Predictions, kept: KeptColumns, source: Source, n_rows: int, notes: list[Finding]
+    predictions: "Predictions",
+    kept: "KeptColumns",
+    source: Source,
+    n_rows: int,
+    notes: list[Finding],
 ) -> Iterator[list[Sequence[object]]]:
     """Yield the columns to write of some rows at a time; what is decided on reading is noted."""
     model = predictions.model
@@ -144,3 +154,114 @@ def _checked_output(output: Path, inputs: Sequence[Path]) -> str:
         known = ", ".join(_DELIMITERS)
         raise ValueError(f"-o {output}: the output is CSV. Name it {known} (also .gz).")
     return _DELIMITERS[suffix]
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """The columns that are predicted, named as in the SQL export.
+
+    Rows whose label has a probability below `abstain_below` are marked.
+    """
+
+    model: RuleModel
+    abstain_below: float | None = None
+    n_reasons: int = 0
+
+    def __post_init__(self) -> None:
+        if self.abstain_below is not None and not isinstance(self.model, ClassModel):
+            raise ValueError(
+                "--abstain-below needs probabilities, but the model predicts numbers. Leave it out."
+            )
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        reasons = [f"reason_{k + 1}" for k in range(self.n_reasons)]
+        if not isinstance(self.model, ClassModel):
+            return ["prediction", *reasons]
+        flags = dict.fromkeys(self.model.program.flags)
+        flags |= {} if self.abstain_below is None else {ABSTAINS: None}
+        chances = [f"probability_{name}" for name in self.model.class_names]
+        return ["label", *chances, *flags, *reasons]
+
+    def columns(self, table: Table) -> list[Values]:
+        """Predict some rows."""
+        scores = self.model.scores(table)
+        if not isinstance(self.model, ClassModel):
+            return [_format_numbers(scores), *self._reasons(table)]
+        names, chosen = self.model.class_names, self.model.decide(scores)
+        chances = self.model.probabilities(scores)
+        flags = self.model.flags(scores)
+        if self.abstain_below is not None:
+            doubtful = chances[np.arange(len(chosen)), chosen] < self.abstain_below
+            flags = flags | {ABSTAINS: doubtful | flags.get(ABSTAINS, False)}
+        labels = [names[k] for k in chosen.tolist()]
+        said = [*map(_format_numbers, chances.T), *map(_truths, flags.values())]
+        return [labels, *said, *self._reasons(table)]
+
+    def _reasons(self, table: Table) -> list[Values]:
+        if not self.n_reasons:
+            return []
+        explanation, blank = self.model.explain(table), [""] * self.n_reasons
+        found = (explanation.reasons(row, self.n_reasons) for row in range(len(table)))
+        return list(zip(*((row + blank)[: self.n_reasons] for row in found), strict=True))
+
+
+@dataclass(frozen=True)
+class KeptColumns:
+    """Columns of the input that are repeated in front of the predictions."""
+
+    names: tuple[str, ...]
+
+    def columns(self, part: Source) -> Iterator[Values]:
+        """Load the text of the columns."""
+        for name in self.names:
+            values = part.load(part.positions[name], "text").values
+            yield [_as_text(value) for value in values]
+
+
+def choose_kept_columns(
+    source: Source, everything: bool, chosen: Sequence[str], taken: set[str]
+) -> KeptColumns:
+    """Check the columns of the input that are to be kept, all or those that are named.
+
+    None may have the name of a predicted column, which are `taken`.
+    """
+    option = "--keep" if everything else "--keep-columns"
+    for name in chosen:
+        if name not in source.positions:
+            offer = offer_names(name, source.names)
+            raise DataError(f"--keep-columns {name}: {source.path} has no such column. {offer}")
+    names = source.names if everything else tuple(dict.fromkeys(chosen))
+    if clash := sorted(taken.intersection(names)):
+        raise DataError(
+            f"{option}: {source.path} has a column {clash[0]!r} already. Rename it, or leave out "
+            f"{option}."
+        )
+    return KeptColumns(names)
+
+
+def part_rows(n_cells: int) -> int:
+    """Return how many rows to read at a time, if each takes so many values in memory."""
+    return max(1, min(_PART_ROWS, _PART_CELLS // max(n_cells, 1)))
+
+
+def _format_numbers(numbers: NDArray[np.float64]) -> Values:
+    """Write each different number once: rules give many rows the same."""
+    different, places = np.unique(
+        np.ascontiguousarray(numbers).view(np.int64), return_inverse=True
+    )  # as bits: 0 is written as 0.0 or -0.0
+    texts = [repr(number) for number in different.view(np.float64).tolist()]
+    return list(map(texts.__getitem__, places.tolist()))
+
+
+def _truths(values: NDArray[np.bool_]) -> Values:
+    return [label_of(bool(value)) for value in values]
+
+
+def _as_text(value: object) -> str:
+    if type(value) is str:
+        return value
+    if isinstance(value, list | dict):  # of a JSON file
+        return json.dumps(value)
+    return "" if value is None or value != value else label_of(value)

@@ -1,19 +1,15 @@
 """`rulewright report`: a model, and how good it is on a file, as one HTML page."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from rulewright import report as reports
-from rulewright.cli.limits import MaxUnzipped
-from rulewright.cli.opened_model import OpenedModel, Smiles, smiles_texts
+from rulewright.cli.opened_model import OpenedModel, Smiles, smiles_texts, target_in
+from rulewright.cli.options import MaxUnzipped
 from rulewright.cli.output import check_output
-from rulewright.cli.target import target_in
-from rulewright.cli.validation import HeldOutAnswers
-from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions, Finding, Table
-from rulewright.model import RuleModel
+from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions
 from rulewright.report import N_ROWS
 
 app = typer.Typer(add_completion=False)
@@ -90,31 +86,3 @@ def report(
 
 def _data_notes(data: Path) -> dict[str, str]:
     return {"data": str(data)} if data.is_dir() else reports.file_notes("data file", data)
-
-
-def write_training_report(
-    path: Path,
-    model: RuleModel,
-    table: Table,
-    judged: HeldOutAnswers | None,
-    notes: Mapping[str, str],
-    n_rows: int,
-    findings: Sequence[Finding],
-) -> None:
-    """Write the report of a model that was just learned, judged by rows it was not learned from.
-
-    The findings are about the training rows, columns that were left out among them.
-    """
-    fresh = judged is not None and judged.rows is not None
-    reports.write_report(
-        model,
-        path,
-        judged.rows if judged is not None and judged.rows is not None else table,
-        title=f"{notes['target']}: rules and how good they are",
-        origin="" if fresh else "the rows that the model was learned from",
-        fresh=fresh,
-        answers=None if judged is None else judged.answers,
-        n_rows=n_rows,
-        provenance=notes,
-        findings=None if fresh else findings,
-    )

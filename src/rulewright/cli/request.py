@@ -1,31 +1,25 @@
-"""What `rulewright learn` is asked for, and what each of its ways to learn gives back."""
+"""What `rulewright learn` is asked for."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from rulewright.cli.classes import ClassOptions
 from rulewright.cli.constraints import ConstraintOptions
-from rulewright.cli.learner import LearnerOptions
-from rulewright.cli.linking import Linking
+from rulewright.cli.learners import LearnerOptions
+from rulewright.cli.linked import Linking
+from rulewright.cli.options import TableOptions
 from rulewright.cli.output import check_output
 from rulewright.cli.report import ShownRows
-from rulewright.cli.table_options import TableOptions
 from rulewright.cli.training import ColumnRoles
-from rulewright.cli.validation import HeldOutAnswers, Judging
-from rulewright.model import RuleModel
+from rulewright.cli.validation import Judging
 from rulewright.report import N_ROWS
 from rulewright.search import Constraints
 
-PANEL = "Output"
-
-
-def _option(*names: str, **settings: Any) -> Any:
-    return typer.Option(*names, rich_help_panel=PANEL, **settings)
+_option = partial(typer.Option, rich_help_panel="Output")
 
 
 @dataclass(frozen=True)
@@ -90,19 +84,3 @@ class Request:
     def roles(self) -> ColumnRoles:
         """Roles of the columns."""
         return self.table.roles(self.target, self.weights)
-
-
-@dataclass(frozen=True)
-class Learned:
-    """A model, how good it is, and what --json tells of its data."""
-
-    model: RuleModel
-    judged: HeldOutAnswers | None
-    about: dict[str, Any]
-
-
-class Way(Protocol):
-    """A way to learn what a request asks for."""
-
-    def learn(self, console: Console) -> Learned:
-        """Read, tell what is learned from, learn and judge; write the files asked for."""

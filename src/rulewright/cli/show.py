@@ -8,7 +8,7 @@ import typer
 
 from rulewright.cli.display import make_console, print_rules, print_summary
 from rulewright.cli.opened_model import OpenedModel
-from rulewright.cli.plain_data import finite, model_content
+from rulewright.cli.output import finite, model_content
 
 _SHOWN_RULES = 20
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,17 +45,18 @@ class ColumnRoles:
     date: Sequence[str] = ()
     drop_unlabelled: bool = False
 
+    @property
+    def choices(self) -> dict[str, Any]:
+        """How columns are read, as arguments of `read_table`."""
+        return {kind: getattr(self, kind) for kind in ("nominal", "numeric", "date", "missing")}
+
     def by_option(self) -> Iterator[tuple[str, str]]:
         """Yield every named column, after the option that names it."""
-        if self.target is not None:
-            yield "--target", self.target
-        if self.weights is not None:
-            yield "--weights", self.weights
-        yield from (("--nominal", name) for name in self.nominal)
-        yield from (("--numeric", name) for name in self.numeric)
-        yield from (("--date", name) for name in self.date)
-        yield from (("--drop", name) for name in self.drop)
-        yield from (("--keep", name) for name in self.keep)
+        for option, name in (("--target", self.target), ("--weights", self.weights)):
+            if name is not None:
+                yield option, name
+        for role in ("nominal", "numeric", "date", "drop", "keep"):
+            yield from ((f"--{role}", name) for name in getattr(self, role))
 
 
 def read_training(
@@ -62,21 +64,9 @@ def read_training(
 ) -> tuple[Table, tuple[Finding, ...]]:
     """Read and examine the table and check that there is something to learn.
 
-    Parameters
-    ----------
-    source : Source
-        A file that was opened by `open_training_file`.
-    roles : ColumnRoles
-        Roles of its columns.
-    task : {"classification", "regression"}
-        Whether the target holds classes, of which at least two must have rows of positive weight,
-        or numbers, which must differ.
-
-    Returns
-    -------
-    Table, tuple of Finding
-        Features, with the target and the weights if there are any, without columns that look like
-        an id or free text unless they are kept; and what a person should know of them.
+    At least two classes must have rows of positive weight; numbers must differ. Columns that look
+    like an id or free text are left out unless they are kept. The findings are what a person should
+    know of the table.
     """
     if roles.weights == roles.target:
         raise DataError(f"--weights {roles.weights}: this is the target. Name another column.")
@@ -84,13 +74,10 @@ def read_training(
         source,
         target=roles.target,
         weights=roles.weights,
-        nominal=roles.nominal,
-        numeric=roles.numeric,
-        date=roles.date,
         drop=roles.drop,
-        missing=roles.missing,
         drop_unlabelled=roles.drop_unlabelled,
         task=task,
+        **roles.choices,
     )
     if task == "classification":
         _check_classes(table.known_target, row_weights(table), str(roles.target))

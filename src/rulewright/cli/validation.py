@@ -1,28 +1,22 @@
 """How good the rules of `learn` are on rows that they were not learned from."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 from rich.console import Console
 
-from rulewright.cli.cross_validation import (
-    ClassScores,
-    Split,
-    cross_validate,
-    majority,
-    score_probabilities,
-    stratified_splits,
-)
-from rulewright.cli.display import print_number_scores, print_scores
-from rulewright.cli.regression import NumberScores, number_splits, score_numbers
+from rulewright.cli.display import print_scores
 from rulewright.cli.training import row_weights
-from rulewright.data import DataError, FileOptions, Source, Table, Target, open_table
+from rulewright.data import DataError, FileOptions, Source, Table, Target, open_table, optional
 from rulewright.estimators import affordable_folds, progress_bar
+from rulewright.evidence import accuracy, auc, log_loss
 from rulewright.model import RuleModel, escape_line
 from rulewright.report import (
     Answers,
@@ -30,16 +24,82 @@ from rulewright.report import (
     NumberAnswers,
     ask_model,
     join_answers,
+    measures,
     read_report_rows,
 )
 from rulewright.search import offer_names
 
-PANEL = "How good the rules are"
+_option = partial(typer.Option, rich_help_panel="How good the rules are")
 FOLDS = 10
+Codes: TypeAlias = NDArray[np.int32]
+Floats: TypeAlias = NDArray[np.float64]
+Rows: TypeAlias = NDArray[np.intp]
+Learn: TypeAlias = Callable[[Rows, Rows], Floats]
+"""Learns from the rows of the first array and returns the probabilities of the second's."""
+Split: TypeAlias = tuple[Rows, Rows]
 
 
-def _option(**settings: Any) -> Any:
-    return typer.Option(rich_help_panel=PANEL, **settings)
+class ClassScores(NamedTuple):
+    """Measures of predicted probabilities."""
+
+    accuracy: float
+    log_loss: float
+    auc: float
+
+
+def score_probabilities(codes: Codes, probabilities: Floats, weights: Floats) -> ClassScores:
+    """Return all measures of one set of rows."""
+    rows = (codes, probabilities, weights)
+    return ClassScores(accuracy(*rows), log_loss(*rows), auc(*rows))
+
+
+def stratified_splits(codes: Codes, n_folds: int, seed: int) -> list[Split]:
+    """Return training and test rows of each fold."""
+    folds = optional("sklearn.model_selection").StratifiedKFold(
+        n_folds, shuffle=True, random_state=seed
+    )
+    return list(folds.split(np.zeros(len(codes)), codes))
+
+
+def majority(codes: Codes, weights: Floats, n_classes: int) -> Learn:
+    """Return the learner that predicts the class shares of its training rows for every row."""
+
+    def learn(train: Rows, test: Rows) -> Floats:
+        totals = np.bincount(codes[train], weights[train], n_classes)
+        return np.tile(totals / totals.sum(), (len(test), 1))
+
+    return learn
+
+
+def cross_validate(
+    learn: Learn, codes: Codes, weights: Floats, splits: Sequence[Split]
+) -> Iterator[ClassScores]:
+    """Learn on each fold's training rows and yield the scores of its test rows."""
+    for train, test in splits:
+        yield score_probabilities(codes[test], learn(train, test), weights[test])
+
+
+class NumberScores(NamedTuple):
+    """Measures of predicted numbers."""
+
+    r2: float
+    mae: float
+    rmse: float
+
+
+def score_numbers(answers: NumberAnswers) -> NumberScores:
+    """Return all measures of one set of rows; R2 is NaN where the numbers do not vary."""
+    found = {one.name: one.value for one in measures(answers)}
+    return NumberScores(found.get("R2", np.nan), found["MAE"], found["RMSE"])
+
+
+def number_splits(kept: Rows, n_folds: int, seed: int) -> list[Split]:
+    """Return training and test rows of each fold, at most as many as there are rows."""
+    n_folds = min(n_folds, len(kept))
+    if n_folds < 2:
+        return []
+    folds = optional("sklearn.model_selection").KFold(n_folds, shuffle=True, random_state=seed)
+    return [(kept[train], kept[test]) for train, test in folds.split(kept)]
 
 
 class HeldOutAnswers(NamedTuple):
@@ -47,6 +107,14 @@ class HeldOutAnswers(NamedTuple):
 
     answers: Answers
     rows: Table | None = None
+
+
+class Learned(NamedTuple):
+    """A model, how good it is, and what --json tells of its data."""
+
+    model: RuleModel
+    judged: HeldOutAnswers | None
+    about: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -193,7 +261,7 @@ def _print_folds(
         name: [score_numbers(part) for part in numbers],
         "mean": [score_numbers(part) for part in means],
     }
-    print_number_scores(console, title, scores)
+    print_scores(console, title, scores)
 
 
 def _scores(answers: ClassAnswers) -> ClassScores:

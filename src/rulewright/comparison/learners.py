@@ -1,4 +1,7 @@
-"""Learners to compare: ours by name, and other packages' by their installed adapters."""
+"""Learners to compare: ours by name, other packages' by adapters; suites that packages bring.
+
+Both kinds of packages are found by entry points.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,16 @@ import numpy as np
 
 from rulewright import __version__
 from rulewright.comparison.rivals import RIVALS_OF_TABLES, TableRival, is_installed
-from rulewright.data import optional
-from rulewright.estimators import LEARNERS, counting_training_rows
+from rulewright.data import Column, Table, optional
+from rulewright.estimators import LEARNERS, RuleClassifier, counting_training_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Column, Table
-    from rulewright.estimators import RuleClassifier
+    from rulewright.comparison.report import Report
+    from rulewright.comparison.trial import Data, Record
     from rulewright.kernels import FloatArray, IntArray
 
 RIVALS = "rulewright.rivals"
@@ -28,6 +31,11 @@ RIVALS = "rulewright.rivals"
 It has a mapping ``MODULES``, whose keys are the names of the learners, and a function
 ``make(name, n_rules, n_jobs, settings)``. ``pip install rulewright-lab`` brings some.
 """
+SUITES = "rulewright.suites"
+"""Group of entry points; each is an object, such as a module, with the functions of `Suites`."""
+
+ADVICE = "pip install rulewright-lab"
+"""What brings suites."""
 
 
 @dataclass(frozen=True)
@@ -192,3 +200,35 @@ def known_learners() -> dict[str, Learner]:
     papers = {f"{name}.paper": Learner(f"{name}.paper", name, paper=True) for name in LEARNERS}
     rivals = [*rival_modules(), *(name for name in RIVALS_OF_TABLES if is_installed(name))]
     return ours | {name: Learner(name, name) for name in rivals if name not in ours} | papers
+
+
+class Suites(Protocol):
+    """What a package with suites of data sets offers."""
+
+    def suites(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of the data sets of each suite."""
+
+    def suite_data(self, suite: str | None, sets: Sequence[str]) -> Sequence[Data]:
+        """Return data sets: some of a suite, all of it without `sets`, or any without `suite`.
+
+        Unknown names are a ValueError, which says what is known.
+        """
+
+    def comparison_report(
+        self,
+        name: str,
+        title: str,
+        about: list[str],
+        records: Sequence[Record],
+        sets: Sequence[str],
+        learners: Sequence[str],
+    ) -> Report:
+        """Write the report on the records of learners on data sets."""
+
+
+def installed_suites() -> Suites | None:
+    """Return the suites of the package that is installed, None without one."""
+    for point in entry_points(group=SUITES):
+        found: Suites = point.load()
+        return found
+    return None

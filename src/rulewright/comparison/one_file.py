@@ -6,25 +6,30 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.comparison.report import Grid, Report
+from rulewright.comparison.report import Cell, Grid, Report
 from rulewright.comparison.rivals import RIVALS_OF_TABLES
 from rulewright.comparison.statistics import (
     average_ranks,
     corrected_resampled_t,
+    figures,
     holm,
     p_text,
+    select_failed,
 )
-from rulewright.comparison.summary import figures, select_failed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.comparison.report import Cell
     from rulewright.comparison.trial import Record
     from rulewright.kernels import FloatArray
 
 READABLE_RULES = 20
 """A model with so many rules at most is one that people read."""
+_METHOD = (
+    "Ranks are means over the folds, 1 is best. p is that of the corrected resampled t test on "
+    "the folds, with Holm's correction; the best of several learners on the same folds looks a "
+    "little better than it is."
+)
 _ALPHA = 0.05
 _SMALLEST_POINTS = 0.05  # that are written as more than 0.0
 _TITLES = {
@@ -84,7 +89,7 @@ def file_report(
     price = price_of_reading(records, sets[0], whole)
     if price is not None:
         report.grids.append(_tests(records, whole, price.readable))
-        report.notes += [price.text, _method(records)]
+        report.notes += [price.text, _METHOD]
     return report
 
 
@@ -162,14 +167,6 @@ def _tests(records: Sequence[Record], learners: Sequence[str], control: str) -> 
         rows.append([who, float((first - other).mean()), record, p_value])
     head = [f"{control} against", "mean difference (negative: better)", "win-loss-tie", "p"]
     return Grid(f"Error: {control} against each, on {len(errors)} folds", head, rows, 4)
-
-
-def _method(records: Sequence[Record]) -> str:
-    return (
-        "Ranks are means over the folds, 1 is best. p is that of the corrected resampled t test on "
-        "the folds, with Holm's correction; the best of several learners on the same folds looks a "
-        "little better than it is."
-    )
 
 
 def _is_known(errors: FloatArray) -> bool:

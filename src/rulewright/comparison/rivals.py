@@ -113,14 +113,7 @@ def is_installed(name: str) -> bool:
 class TableRival:
     """A rival that is fitted to the numbers of a table, and to the codes of its labels.
 
-    Parameters
-    ----------
-    name : str
-        Name in `RIVALS_OF_TABLES`.
-    seed : int
-        Seed of the learner.
-    settings : mapping
-        Parameters of the learner, on top of its defaults.
+    `name` is one of `RIVALS_OF_TABLES`; `settings` are set on top of the learner's defaults.
     """
 
     def __init__(self, name: str, seed: int, settings: Mapping[str, Any]) -> None:

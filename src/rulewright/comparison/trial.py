@@ -1,26 +1,44 @@
-"""A trial: a learner, a data set, a split and a measure; its record is plain data."""
+"""A trial: a learner, a data set, a split and a measure; its record is plain data.
+
+A protocol knows its places, pairs (repeat, fold), without seeing data; `split` returns the rows of
+one place, the same for every learner by seed. Folds are stratified.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
+import resource
+import sys
+import time
 import warnings
 from dataclasses import asdict, dataclass, field, is_dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias
 
-from rulewright.comparison.measures import score
-from rulewright.data import read_table
+import numpy as np
+
+from rulewright.data import Table, read_table
+from rulewright.estimators import stratified_folds
+from rulewright.evidence import auc, brier, log_loss
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from rulewright.comparison.learners import Learner
-    from rulewright.comparison.protocol import Place, Splits
-    from rulewright.data import Table
+    from numpy.typing import NDArray
+
+    from rulewright.comparison.learners import Learner, Worker
+    from rulewright.kernels import FloatArray, IntArray
+
+    Rows: TypeAlias = NDArray[np.intp]
 
 Record: TypeAlias = dict[str, Any]
+Figures = dict[str, Any]
+"""What is measured of a fit, by name."""
+MEGABYTE = 2**20
 
 
 class Data(Protocol):
@@ -78,6 +96,84 @@ class Job(Protocol):
 
     def run(self) -> Record:
         """Return the figures; errors are raised."""
+
+
+def score(worker: Worker, train: Table, test: Table) -> Figures:
+    """Give error, balanced accuracy, log-loss, Brier score and AUC on new rows, size and cost."""
+    rows, asked = worker.prepare(train), worker.prepare(test)
+    with Cost() as fit:
+        worker.fit(rows)
+    with Cost() as predict:
+        codes, shares = worker.predict(asked, test)
+    return {**judge_answers(test, codes, shares), **_costs(fit, predict), **worker.describe()}
+
+
+def judge_answers(test: Table, codes: IntArray, shares: FloatArray) -> dict[str, float]:
+    """Judge labels and probabilities by the classes of the rows."""
+    truth, weights = test.known_target.codes, np.ones(test.n_rows)
+    return {
+        "error": float(np.mean(codes != truth)),
+        "balanced_accuracy": float(
+            np.mean([np.mean(codes[truth == k] == k) for k in np.unique(truth)])
+        ),
+        "log_loss": log_loss(truth, shares, weights),
+        "brier": brier(truth, shares, weights),
+        "auc": auc(truth, shares, weights),
+    }
+
+
+def _costs(fit: Cost, predict: Cost) -> dict[str, float]:
+    return {
+        "fit_seconds": fit.cpu,
+        "fit_wall_seconds": fit.seconds,
+        "predict_seconds": predict.cpu,
+        "memory_mb": fit.memory / MEGABYTE,
+    }
+
+
+def resident(key: str) -> int:
+    """Return `VmRSS` (now) or `VmHWM` (peak) of this process in bytes.
+
+    Linux's ru_maxrss starts from the parent's peak, so it is used only where /proc is absent.
+    """
+    status = Path("/proc/self/status")
+    if not status.exists():
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    line = next(line for line in status.read_text().splitlines() if line.startswith(key + ":"))
+    return int(line.split()[1]) * 1024
+
+
+def forget_peak() -> None:
+    """Reset the peak to the present, if the system allows it; else it can only look larger."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def processor_seconds() -> float:
+    """Return the processor time of this process and of its children that have ended."""
+    spent = os.times()
+    return time.process_time() + spent.children_user + spent.children_system
+
+
+@dataclass
+class Cost:
+    """Measures a ``with`` block: wall-clock and processor seconds, and memory beyond the start."""
+
+    seconds: float = 0.0
+    cpu: float = 0.0
+    memory: int = 0
+
+    def __enter__(self) -> Self:
+        forget_peak()
+        self._memory = resident("VmRSS")
+        self._wall, self._cpu = time.perf_counter(), processor_seconds()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.seconds = time.perf_counter() - self._wall
+        self.cpu = processor_seconds() - self._cpu
+        self.memory = max(0, resident("VmHWM") - self._memory)
 
 
 @dataclass(frozen=True)
@@ -164,3 +260,58 @@ def _without_extent(protocol: Splits) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def _load_table(data: Data) -> Table:
     return data.load()
+
+
+class Place(NamedTuple):
+    """Which split of a protocol."""
+
+    repeat: int
+    fold: int
+
+
+class Split(NamedTuple):
+    """Training rows and test rows."""
+
+    train: Rows
+    test: Rows
+
+
+class Splits(Protocol):
+    """The methods of a dataclass that tells training rows from test rows."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def places(self) -> list[Place]:
+        """List all splits."""
+
+    def split(self, codes: IntArray, place: Place, seed: int) -> Split:
+        """Return the rows of one place."""
+
+
+def seed_random(seed: int, repeat: int) -> np.random.RandomState:
+    """Return the random numbers of one repetition."""
+    return np.random.RandomState(np.random.SeedSequence((seed, repeat)).generate_state(4))
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Cross-validation, once or repeated; only the first `used` folds of a repetition are run."""
+
+    n_folds: int = 10
+    n_repeats: int = 1
+    used: int | None = None
+
+    def places(self) -> list[Place]:
+        """List all splits."""
+        used = self.n_folds if self.used is None else min(self.used, self.n_folds)
+        return [Place(r, fold) for r in range(self.n_repeats) for fold in range(used)]
+
+    def split(self, codes: IntArray, place: Place, seed: int) -> Split:
+        """Return the rows of one place."""
+        folds = stratified_folds(codes, self.n_folds, seed_random(seed, place.repeat))
+        return Split(np.flatnonzero(folds != place.fold), np.flatnonzero(folds == place.fold))
+
+    def __str__(self) -> str:
+        times = "" if self.n_repeats == 1 else f"{self.n_repeats} times "
+        some = "" if self.used is None else f" (the first {self.used} folds only)"
+        return f"{times}stratified {self.n_folds}-fold cross-validation{some}"

@@ -1,8 +1,8 @@
-from .bars import draw_bar as draw_bar
-from .bars import draw_move as draw_move
 from .line import cut_line as cut_line
 from .line import escape_line as escape_line
 from .views import bold as bold
+from .views import draw_bar as draw_bar
+from .views import draw_move as draw_move
 from .views import lines as lines
 from .views import note as note
 from .views import style_of as style_of

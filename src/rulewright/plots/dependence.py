@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import KINDS
-from rulewright.plots.late_altair import alt
-from rulewright.plots.style import COLOURS, GREY, chart_of, distinct, finish_layers, style_chart
+from rulewright.explain import Dependence, partial_dependence
+from rulewright.plots.style import (
+    COLOURS,
+    GREY,
+    alt,
+    chart_of,
+    distinct,
+    finish_layers,
+    style_chart,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.explain import Dependence
     from rulewright.kernels import FloatArray
 
 _WIDTH, _HEIGHT = 440, 280
@@ -24,6 +31,34 @@ _SEAM = 0.7
 _LABEL_STEP = 24
 _PER_LINE = 3
 """Charts of classes in one line."""
+
+
+def plot_dependence(
+    model: Any,
+    X: Any,
+    columns: str | Sequence[str],
+    *,
+    target: str = "prediction",
+    max_points: int | None = 60,
+) -> alt.LayerChart | alt.ConcatChart:
+    """
+    Draw how the mean answer of a model that adds up depends on one or two columns.
+
+    Parameters
+    ----------
+    model : AdditiveRules, RegressionRules or fitted estimator
+        The model.
+    X : table
+        Rows to average over; they also give the values of the columns.
+    columns : str or two of them
+        The columns.
+    target : str
+        What the numbers of a regression are called, with their unit.
+    max_points : int, optional
+        Values of a numeric column at most.
+    """
+    found = partial_dependence(model, X, columns, max_points=max_points)
+    return dependence_chart(found, target=target)
 
 
 def dependence_chart(

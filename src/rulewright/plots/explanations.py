@@ -7,18 +7,47 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rulewright.explain import InteractionNull
-from rulewright.plots.bars import bar_chart, label_axis, wrap_text
+from rulewright.explain import (
+    Importance,
+    InteractionNull,
+    Interactions,
+    NullComparison,
+    importance,
+    interactions,
+)
 from rulewright.plots.dependence import score_title
-from rulewright.plots.late_altair import alt
-from rulewright.plots.style import COLOURS, GREY, chart_of
+from rulewright.plots.style import COLOURS, GREY, alt, bar_chart, chart_of, label_axis, wrap_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.explain import Effects, Importance, Interactions, NullComparison
+    from rulewright.explain import Effects
 
 _H_TITLES = {1: "with all other columns", 2: "of pairs of columns", 3: "of three columns"}
+
+
+def plot_importance(
+    model: Any,
+    X: Any = None,
+    by: Literal["columns", "terms"] = "columns",
+    *,
+    n_bars: int = 15,
+) -> alt.LayerChart:
+    """
+    Draw how much columns, or rules and lines, matter in a model that adds them up.
+
+    Parameters
+    ----------
+    model : AdditiveRules, RegressionRules or fitted estimator
+        The model.
+    X : table, optional
+        Rows over which the amounts vary; by default the training rows.
+    by : {"columns", "terms"}
+        What the bars stand for.
+    n_bars : int
+        Bars at most, of the most important.
+    """
+    return importance_chart(importance(model, X), by, n_bars=n_bars)
 
 
 def importance_chart(
@@ -109,6 +138,26 @@ def effects_chart(
     listed = "; ".join(f"{row['value']:+.3g} by {row['text']} ({row['rule']})" for row in rows)
     said = f"{text.subtitle}. Effects: {listed or 'none'}."
     return _effect_bars(rows, f"effect on {called}", text, said)
+
+
+def plot_interactions(
+    model: Any, X: Any, columns: Sequence[str] | None = None, *, n_bars: int = 15
+) -> alt.LayerChart:
+    """
+    Draw which pairs of columns interact most in a model that adds up.
+
+    Parameters
+    ----------
+    model : AdditiveRules, RegressionRules or fitted estimator
+        The model.
+    X : table
+        Rows to average over.
+    columns : sequence of str, optional
+        The columns; by default all that rules use together.
+    n_bars : int
+        Bars at most.
+    """
+    return interaction_chart(interactions(model, X, columns), n_bars=n_bars)
 
 
 def interaction_chart(

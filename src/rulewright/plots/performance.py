@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rulewright.data import DataError
-from rulewright.plots.graphs import graph_chart, model_of, wrapped_title
-from rulewright.plots.late_altair import alt
-from rulewright.plots.style import COLOURS, GREY, chart_of, finish_layers
+from rulewright.plots.style import (
+    COLOURS,
+    GREY,
+    alt,
+    chart_of,
+    finish_layers,
+    graph_chart,
+    model_of,
+    wrapped_title,
+)
 from rulewright.report import (
     ClassAnswers,
+    Confusion,
     NumberAnswers,
     ask_model,
     calibration_graph,
@@ -22,9 +30,6 @@ from rulewright.report import (
     risk_graph,
     roc_graph,
 )
-
-if TYPE_CHECKING:
-    from rulewright.report import Confusion
 
 _CELL = 56
 

@@ -1,13 +1,55 @@
-"""How all charts look: colours, dashes and shapes, sizes of text."""
+"""What all charts share: their look, bars with texts as labels, graphs of reports, files.
+
+Altair, an extra, is loaded at its first use: it takes longer to load than all the rest.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+import io
+import itertools
+import json
+import math
+import textwrap
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from rulewright.plots.late_altair import alt
+from markupsafe import Markup
+
+from rulewright.data import replace_file
+from rulewright.model import RuleModel
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping, Sequence
+    from types import ModuleType
+
+    from altair.typing import ChartType
+
+    from rulewright.report import Axis, ChartLine, LineChart
+
+
+def import_extra(name: str) -> ModuleType:
+    """Import a module of the extra ``plots``; the error says how to install it."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ImportError(
+            f"charts need the package {name!r}: pip install 'rulewright[plots]'"
+        ) from error
+
+
+if TYPE_CHECKING:
+    import altair
+
+    alt = altair  # which other modules may import from here
+else:
+
+    class _Altair:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(import_extra("altair"), name)
+
+    alt = _Altair()
 
 Whole = TypeVar("Whole", "alt.LayerChart", "alt.ConcatChart")
 
@@ -16,6 +58,15 @@ COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 _DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 3], [4, 6], [1, 4]]
 _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
 GREY = "#888888"
+_BAR_WIDTH, _BAR_STEP = 380, 22
+_LABEL, _LINE = 370, 52
+"""Width of a label, and letters of its line; a text has two lines at most."""
+_FORMATS: dict[str, dict[str, Any]] = {
+    ".svg": {"format": "svg"},
+    ".png": {"format": "png", "scale_factor": 2},
+    ".html": {"format": "html", "inline": True},
+}
+_GRAPH, _LETTERS = (420, 300), 72
 
 
 def chart_of(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
@@ -70,3 +121,136 @@ def describe_chart(title: Any, text: str) -> str:
     """Say what a chart shows: its title and some sentences."""
     name = title if isinstance(title, str) else title.text
     return f"{name}. {text}" if name else text
+
+
+def wrap_text(text: str) -> str:
+    """Break a text into two lines between its conditions, and say how many more there are."""
+    parts = text.split(" and ")
+    lines = [parts[0]]
+    for place, part in enumerate(parts[1:], start=1):
+        joined = f"{lines[-1]} and {part}"
+        if len(joined) <= _LINE:
+            lines[-1] = joined
+        elif len(lines) == 1:
+            lines.append(f"and {part}")
+        else:
+            lines[-1] += f" and {len(parts) - place} more"
+            break
+    return "\n".join(line if len(line) <= _LINE + 12 else f"{line[:_LINE]}…" for line in lines)
+
+
+def label_axis(rows: Sequence[dict[str, Any]]) -> alt.Y:
+    """Make an axis of texts, in the order of the rows and on two lines if they are long."""
+    # Texts that differ may be alike when they are cut, so the axis has places and looks them up.
+    names = [row["label"] for row in rows]
+    axis = alt.Axis(
+        labelExpr=f"split({json.dumps(names)}[datum.value], '\\n')",
+        labelLimit=_LABEL,
+        labelLineHeight=12,
+        ticks=False,
+        domain=False,
+    )
+    for place, row in enumerate(rows):
+        row["place"] = place
+    return alt.Y("place:O", axis=axis, title=None, sort=None)
+
+
+def bar_chart(
+    layers: Sequence[alt.Chart], rows: Sequence[Any], title: Any, subtitle: str, said: str
+) -> alt.LayerChart:
+    """Finish a chart of horizontal bars, with room for labels of two lines."""
+    tall = 34 if any("\n" in row["label"] for row in rows) else _BAR_STEP
+    text = alt.TitleParams(title, subtitle=subtitle) if subtitle else title
+    return finish_layers(layers, text, _BAR_WIDTH, tall * max(1, len(rows)), said)
+
+
+def save_chart(chart: ChartType, path: str | os.PathLike[str]) -> None:
+    """Write a chart as .svg, .png or .html, whole or not at all; HTML opens without a network.
+
+    Readers of screens find what the chart shows in its label (PNG has none).
+    """
+    target = Path(path)
+    kind = target.suffix.lower()
+    if kind not in _FORMATS:
+        raise ValueError(f"a chart is saved as .svg, .png or .html, not {target.name!r}")
+    import_extra("vl_convert")
+    drawn = io.BytesIO() if kind == ".png" else io.StringIO()
+    chart.save(drawn, **_FORMATS[kind])
+    content = drawn.getvalue()
+    if kind == ".svg" and isinstance(chart.description, str):
+        label = Markup('<svg role="img" aria-label="{}" ').format(chart.description)
+        content = str(content).replace("<svg ", label, 1)
+    replace_file(target, content if isinstance(content, bytes) else content.encode())
+
+
+def model_of(model: Any, what: str) -> RuleModel:
+    """Return the model of a fitted estimator, or the model itself."""
+    found = getattr(model, "model_", model)
+    if not isinstance(found, RuleModel):
+        raise ValueError(
+            f"{what} needs a model with rules or a fitted estimator, not {type(model).__name__}"
+        )
+    return found
+
+
+def wrapped_title(title: str, text: str) -> alt.TitleParams:
+    """Make a title with what a chart shows in words below it."""
+    return alt.TitleParams(title, subtitle=textwrap.wrap(text, _LETTERS))
+
+
+def graph_chart(graph: LineChart) -> alt.LayerChart:
+    """Draw a graph."""
+    x, y = _channel(alt.X, "x", graph.x), _channel(alt.Y, "y", graph.y)
+    lines = [line for line in graph.lines if line.kind in ("line", "steps")]
+    others = [line for line in graph.lines if line.kind not in ("line", "steps")]
+    # Lines that follow others have the next colours, as in reports.
+    colours = itertools.cycle(COLOURS[1:] if lines else COLOURS)
+    drawn = [layer for line in others for layer in _marks(line, x, y, colours)]
+    if lines:
+        drawn.insert(0, _lines(lines, x, y))
+    return finish_layers(drawn, wrapped_title(graph.title, graph.text), *_GRAPH, graph.text)
+
+
+def _lines(lines: Sequence[ChartLine], x: Any, y: Any) -> alt.Chart:
+    rows = [row for line in lines for row in _rows(line)]
+    steps: Literal["step-after", "linear"] = "step-after" if lines[0].kind == "steps" else "linear"
+    drawn = distinct(chart_of(rows).mark_line(interpolate=steps), rows, "name", lines=True)
+    tooltip = ["name:N"] * (len(lines) > 1) + ["x:Q", "y:Q"]
+    return drawn.encode(x=x, y=y, order="place:Q", tooltip=tooltip)
+
+
+def _marks(line: ChartLine, x: Any, y: Any, colours: Any) -> list[alt.Chart]:
+    chart = chart_of(_rows(line))
+    if line.kind == "reference":
+        return [chart.mark_line(color=GREY, strokeDash=[4, 3]).encode(x=x, y=y, order="place:Q")]
+    colour, dots = next(colours), line.kind == "dots"
+    size, opacity = (18, 0.5) if dots else (60, 1.0)
+    mark = chart.mark_point(filled=True, size=size, opacity=opacity, color=colour)
+    layers = [mark.encode(x=x, y=y, tooltip=["x:Q", "y:Q"])]
+    if line.low is not None and line.high is not None:
+        ends = chart.mark_rule(color=colour).encode(x=x, y="low:Q", y2="high:Q")
+        layers.insert(0, ends)
+    return layers
+
+
+def _rows(line: ChartLine) -> list[dict[str, Any]]:
+    """Give the points of a line that can be drawn, as plain data."""
+    numbers = {"x": line.x, "y": line.y, "low": line.low, "high": line.high}
+    columns = {key: part.tolist() for key, part in numbers.items() if part is not None}
+    rows = [dict(zip(columns, point, strict=True)) for point in zip(*columns.values(), strict=True)]
+    return [
+        {**row, "name": line.name, "place": place}
+        for place, row in enumerate(rows)
+        if all(map(math.isfinite, row.values()))
+    ]
+
+
+def _channel(kind: Any, name: str, axis: Axis) -> Any:
+    ends = [end for end in (axis.low, axis.high) if end is not None]
+    scale = alt.Scale(domain=ends, nice=False) if len(ends) == 2 else alt.Scale(zero=False)
+    return kind(
+        f"{name}:Q",
+        title=axis.title,
+        scale=scale,
+        axis=alt.Axis(format="~%") if axis.percent else alt.Axis(),
+    )

@@ -1,4 +1,4 @@
-"""What a model answers on rows whose target is known: all that measures and curves need."""
+"""Rows that a model is judged by, and its answers on them: all that measures and curves need."""
 
 from __future__ import annotations
 
@@ -7,43 +7,30 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from rulewright.data import Derivable, Table, open_table, read_like
 from rulewright.explain import EvaluatedRows
-from rulewright.model import AdditiveRules, ClassModel, escape_line
+from rulewright.model import AdditiveRules, ClassModel, Costs, RuleModel, escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Table
     from rulewright.kernels import BoolArray, FloatArray, IntArray
-    from rulewright.model import Costs, RuleModel
 
     Places: TypeAlias = NDArray[np.integer[Any]]
+
+N_ROWS = 100
+"""Rows of the data in a report."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClassAnswers:
     """Classes that a model, or the models of a cross-validation, answer.
 
-    Parameters
-    ----------
-    origin : str
-        Which rows these are, to be read after "on".
-    names : tuple of str
-        The classes.
-    codes : int array
-        The true class of each row, -1 for one that the model does not know.
-    probabilities : float array of shape (rows, classes)
-        What the model says.
-    chosen : int array
-        The predicted class of each row.
-    weights : float array
-        Weights of the rows.
-    flags : dict of bool arrays
-        What else the model says of rows, such as that it abstains.
-    costs : K x K numbers, optional
-        What predicting class j costs where class k is true, if the model decides by costs.
+    `origin` says which rows these are, to be read after "on". The true class in `codes` is -1 where
+    the model does not know it; `chosen` are the predicted ones. `flags` are what else the model
+    says of rows, such as that it abstains; `costs` what predicting j costs where k is true.
     """
 
     origin: str
@@ -77,12 +64,7 @@ class ClassAnswers:
 class NumberAnswers:
     """Numbers that a model, or the models of a cross-validation, answer.
 
-    Parameters
-    ----------
-    origin : str
-        Which rows these are, to be read after "on".
-    truth, predicted, weights : float array
-        The number of each row, what the model predicts, and the weight of the row.
+    `origin` says which rows these are, to be read after "on".
     """
 
     origin: str
@@ -138,3 +120,28 @@ def join_answers(parts: Sequence[Answers], places: Places, origin: str) -> Answe
 def row_weights(table: Table) -> FloatArray:
     """Return the weights of the rows, 1 each if the table has none."""
     return np.ones(table.n_rows) if table.weights is None else table.weights
+
+
+def read_report_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Table:
+    """Read rows with all columns of the model that they have, and with their target."""
+    task: Any = "classification" if isinstance(model, ClassModel) else "regression"
+    if isinstance(X, Derivable):
+        X = X.derive(model.schema)
+    given = X if isinstance(X, Table) else open_table(X)
+    needed = set(model.columns)
+    if given.named and model.schema.named:
+        needed |= set(given.names) & set(model.schema.names)
+    else:
+        needed = set(model.schema.names)
+    return read_like(given, model.schema, needed, target=y, weights=sample_weight, task=task)
+
+
+def is_learned_from(rows: EvaluatedRows) -> bool:
+    """Tell whether rows are those that a model was learned from: all its counts are the same."""
+    counted = [rule.coverage for rule in rows.model.rules]
+    if not counted or {one.rows for one in counted} & {"left out", "given"}:
+        return False
+    if rows.model.summary.get("n_rows") != len(rows):
+        return False
+    found = [rows.weights[rows.inside(i)].sum() for i in range(len(counted))]
+    return bool(np.allclose(found, [one.support for one in counted], rtol=1e-6))

@@ -9,30 +9,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import examine
+from rulewright.data import Finding, Table, examine
 from rulewright.explain import EvaluatedRows
-from rulewright.model import escape_line, library_version, paragraphs, title_of
+from rulewright.model import RuleModel, escape_line, library_version, paragraphs, title_of
 from rulewright.report import insight
-from rulewright.report.answers import answers_on
-from rulewright.report.changes import row_changes, twin_rules
-from rulewright.report.data_summary import data_summary
-from rulewright.report.performance import performance
-from rulewright.report.rows import is_learned_from
-from rulewright.report.rule_lines import COUNTED_ON, covered_examples, rule_lines
-from rulewright.report.whatif import most_rows, panel_columns, panel_rows, panel_script
+from rulewright.report.answers import Answers, answers_on, is_learned_from
+from rulewright.report.data_summary import DataSummary, data_summary
+from rulewright.report.performance import Performance, performance
+from rulewright.report.rule_lines import COUNTED_ON, RuleLine, covered_examples, rule_lines
+from rulewright.report.whatif import (
+    RowChange,
+    most_rows,
+    panel_columns,
+    panel_rows,
+    panel_script,
+    row_changes,
+    twin_rules,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.data import Finding, Table
-    from rulewright.model import RuleModel
-    from rulewright.report.answers import Answers, Places
-    from rulewright.report.changes import RowChange
-    from rulewright.report.data_summary import DataSummary
+    from rulewright.report.answers import Places
     from rulewright.report.figures import Drawing, LineChart
-    from rulewright.report.performance import Performance
     from rulewright.report.pictures import GraphPictures, MatchedMolecules, Picture
-    from rulewright.report.rule_lines import RuleLine
 
 _NOTED = {
     "learner": "learner",

@@ -1,22 +1,33 @@
-"""Curves of answers: ROC, precision against recall, calibration, risk against coverage."""
+"""Curves of answers: ROC, precision against recall, calibration, risk against coverage.
+
+With the confusion of classes and all figures they are an evaluation, as plain data.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rulewright.evidence import count_risk_coverage
-from rulewright.report.measurement import effective_number, share_interval
+from rulewright.evidence import calibration_error, count_risk_coverage
+from rulewright.html import cut_line
+from rulewright.report.answers import Answers, ClassAnswers
+from rulewright.report.measurement import effective_number, measures, share_interval
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
-    from rulewright.report.answers import ClassAnswers, Places
+    from rulewright.report.answers import Places
 
 MOST_CURVES = 6
 """Classes that are drawn, the most frequent ones."""
 _POINTS = 150
 _BINS = 10
+SHOWN_CLASSES = 10
+_SHOWN_LETTERS = 24
+COVERAGES = (0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
+"""Shares of rows with the most certain answers whose errors are told."""
 
 
 class Curve(NamedTuple):
@@ -118,3 +129,103 @@ def _thin_points(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         kept = np.unique(np.linspace(0, len(x) - 1, _POINTS).round().astype(np.intp))
         x, y = x[kept], y[kept]
     return x, y
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Weight of rows by true (first) and by predicted class; the last may stand for all others.
+
+    Recall, precision and F1 are None where they are not defined.
+    """
+
+    names: list[str]
+    table: list[list[float]]
+    recall: list[float | None]
+    precision: list[float | None]
+    f1: list[float | None]
+
+    @property
+    def support(self) -> list[float]:
+        """Weight of the rows of each class."""
+        return [sum(row) for row in self.table]
+
+
+def confusion_of(answers: ClassAnswers, most: int = SHOWN_CLASSES) -> Confusion:
+    """Count rows by class; of more than `most` classes the rarest are counted together."""
+    totals = np.bincount(answers.codes + 1, answers.weights, len(answers.names) + 1)[1:]
+    ranked = np.argsort(-totals, kind="stable")
+    kept = np.sort(ranked[: most - 1] if len(ranked) > most else ranked)
+    table = confusion(answers, kept)
+    others = bool(table[-1].any() or table[:, -1].any())
+    size = len(kept) + others
+    names = [cut_line(answers.names[k], _SHOWN_LETTERS) for k in kept] + ["other classes"] * others
+    table = table[:size, :size]
+    right, of_row, of_column = np.diag(table), table.sum(axis=1), table.sum(axis=0)
+    return Confusion(
+        names,
+        table.tolist(),
+        _shares(right, of_row, len(kept)),
+        _shares(right, of_column, len(kept)),
+        _shares(2 * right, of_row + of_column, len(kept)),
+    )
+
+
+def _shares(part: FloatArray, whole: FloatArray, n_kept: int) -> list[float | None]:
+    """Divide; what stands for other classes has no share, because they are many."""
+    return [
+        float(part[i] / whole[i]) if whole[i] and i < n_kept else None for i in range(len(part))
+    ]
+
+
+def figures_of(answers: Answers) -> dict[str, Any]:
+    """Give which rows were answered and all figures, each with its interval and a baseline."""
+    weights = answers.weights
+    return {
+        "rows": answers.origin,
+        "n_rows": len(weights),
+        "total_weight": float(weights.sum()),
+        "figures": {
+            one.key: {
+                part: value if math.isfinite(value := getattr(one, part)) else None
+                for part in ("value", "low", "high", "baseline")
+            }
+            for one in measures(answers)
+        },
+    }
+
+
+def evaluation(answers: Answers) -> dict[str, Any]:
+    """Give the figures and, of classes, confusion, calibration and risk against coverage.
+
+    With the confusion of classes and all figures they are an evaluation, as plain data.
+    """
+    if not isinstance(answers, ClassAnswers):
+        return figures_of(answers)
+    found = confusion_of(answers, len(answers.names))
+    rows = zip(found.names, found.support, found.precision, found.recall, found.f1, strict=True)
+    keys = ("class", "support", "precision", "recall", "f1")
+    return {
+        **figures_of(answers),
+        "classes": [dict(zip(keys, row, strict=True)) for row in rows],
+        "confusion": {"classes": found.names, "true_by_predicted": found.table},
+        "calibration": _calibration(answers.select_known()),
+        "coverage": _coverage(answers.select_known()),
+    }
+
+
+def _calibration(known: ClassAnswers) -> dict[str, Any]:
+    curve, two = calibration_curve(known), len(known.names) == 2
+    parts = (curve.x, curve.y, curve.low, curve.high, curve.weights)
+    bins = zip(*(part.tolist() for part in parts if part is not None), strict=True)
+    keys = ("probability", "share", "low", "high", "weight")
+    return {
+        "ece": calibration_error(known.codes, known.probabilities, known.weights),
+        "of": known.names[1] if two else "the most probable class",
+        "bins": [dict(zip(keys, one, strict=True)) for one in bins],
+    }
+
+
+def _coverage(known: ClassAnswers) -> list[dict[str, float]]:
+    curve = risk_curve(known)
+    shown = [share for share in COVERAGES if share >= curve.x[0]]
+    return [{"coverage": share, "error": curve.at(share)} for share in shown]

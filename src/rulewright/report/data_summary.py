@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.data import UNSEEN_CODE, Target, label_of
+from rulewright.data import UNSEEN_CODE, Column, Finding, Table, Target, label_of
 from rulewright.html import cut_line
-from rulewright.model import escape_line, write_count
-from rulewright.report.answers import ClassAnswers, row_weights
+from rulewright.model import RuleModel, escape_line, write_count
+from rulewright.report.answers import Answers, ClassAnswers, row_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.data import Column, Finding, Table
-    from rulewright.model import RuleModel
-    from rulewright.report.answers import Answers
 
 _SHOWN_CLASSES = 12
 _SHOWN_FINDINGS, _LETTERS = 30, 200

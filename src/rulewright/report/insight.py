@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.explain import importance, partial_dependence
+from rulewright.explain import Dependence, importance, partial_dependence
 from rulewright.html import cut_line
-from rulewright.model import AdditiveRules, RegressionRules, RuleSetVotes, escape_line, write_count
+from rulewright.model import (
+    AdditiveRules,
+    RegressionRules,
+    RuleModel,
+    RuleSetVotes,
+    escape_line,
+    write_count,
+)
 from rulewright.report.figures import Axis, ChartLine, Drawing, LineChart, bars
 from rulewright.trust import certificate
 
@@ -17,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rulewright.data import Kind, Table
-    from rulewright.explain import Dependence, EvaluatedRows
-    from rulewright.model import RuleModel
+    from rulewright.explain import EvaluatedRows
 
 _SHOWN_COLUMNS = 15
 _DRAWN_COLUMNS = 6

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rulewright.evidence import auc, clopper_pearson, mean_interval, row_losses
-from rulewright.report.answers import NumberAnswers
+from rulewright.report.answers import Answers, ClassAnswers, NumberAnswers
 
 if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.report.answers import Answers, ClassAnswers
 
 NONE = "\N{EN DASH}"
 """Stands for a number that is not known."""

@@ -14,19 +14,15 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from rulewright import html
-from rulewright.data import optional, replace_file
+from rulewright.data import Finding, optional, replace_file
 from rulewright.model import RuleModel, write_count
-from rulewright.report.content import content_of
-from rulewright.report.defaults import N_ROWS
+from rulewright.report.answers import N_ROWS, Answers, read_report_rows
+from rulewright.report.content import Content, content_of
 from rulewright.report.measurement import NONE
-from rulewright.report.rows import read_report_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.data import Finding
-    from rulewright.report.answers import Answers
-    from rulewright.report.content import Content
     from rulewright.report.pictures import GraphPictures
     from rulewright.report.rule_lines import RuleLine
 

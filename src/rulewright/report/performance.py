@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rulewright.html import cut_line
 from rulewright.model import write_count
-from rulewright.report.answers import ClassAnswers
-from rulewright.report.confusion import Confusion, confusion_of
+from rulewright.report.answers import Answers, ClassAnswers, NumberAnswers
 from rulewright.report.curves import (
+    Confusion,
     calibration_curve,
+    confusion_of,
     drawn_classes,
     precision_curves,
     risk_curve,
     roc_curves,
 )
 from rulewright.report.figures import Axis, ChartLine, LineChart, percent_text
-from rulewright.report.measurement import measures
+from rulewright.report.measurement import Measure, measures
 from rulewright.trust import certify_held_out
-
-if TYPE_CHECKING:
-    from rulewright.report.answers import Answers, NumberAnswers
-    from rulewright.report.measurement import Measure
 
 _SHOWN_POINTS = 600
 

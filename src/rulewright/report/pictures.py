@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rulewright.relational import molecule_picture, pattern_svg
+from rulewright.relational import Graph, GraphRules, Pattern, molecule_picture, pattern_svg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
-    from rulewright.relational import Graph, GraphRules, Pattern
     from rulewright.report.answers import Places
     from rulewright.report.rule_lines import RuleLine
 
@@ -42,14 +40,9 @@ class MatchedMolecules:
 
 
 class GraphPictures:
-    """Draws the rules of a model of molecules; without RDKit, or for other graphs, nothing.
+    """Draws the rules of a model of molecules, and molecules X as the model takes them.
 
-    Parameters
-    ----------
-    model : GraphRules
-        The model.
-    X : sequence or None
-        Molecules to show, as the model takes them.
+    Without RDKit, or for other graphs, nothing is drawn.
     """
 
     def __init__(self, model: GraphRules, X: Any) -> None:

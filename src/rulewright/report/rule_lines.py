@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.html import cut_line
-from rulewright.model import ClassModel, escape_line, strongest
-from rulewright.rules import Conjunction, NumberCoverage
-from rulewright.trust import ClassRuleStatistics, compute_statistics
+from rulewright.model import ClassModel, RuleModel, escape_line, strongest
+from rulewright.rules import Conjunction, NumberCoverage, Rule
+from rulewright.trust import ClassRuleStatistics, RuleStatistics, compute_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.explain import EvaluatedRows
     from rulewright.kernels import BoolArray
-    from rulewright.model import RuleModel
     from rulewright.report.answers import Places
-    from rulewright.rules import Rule
-    from rulewright.trust import RuleStatistics
 
 _SHOWN_COUNTS = 8
 _EXAMPLES = 4

@@ -9,29 +9,34 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rulewright import kernels
 from rulewright.estimators import PrefixPruning, Pruning
-from rulewright.kernels import GrownRule, Lanes
+from rulewright.kernels import ByteArray, FloatArray, GrownRule, Lanes, Limits, Score, StatArray
 from rulewright.scale import questions
-from rulewright.scale.likelihood import InformedParts, PartedLikelihood
-from rulewright.scale.scores import BLOCKS, LOSS_STEPS, AppliedRule, RuleHistory, Setup
+from rulewright.scale.partition import BLOCKS, LOSS_STEPS, AppliedRule, Blocks, RuleHistory, Setup
 from rulewright.search import LEAST_ROWS, FoundRule, RuleGrower
-from rulewright.weighting import MOST_FINE_ROWS, coarse_unit, fine_unit, is_cumulative
+from rulewright.weighting import (
+    MOST_FINE_ROWS,
+    VoteLanes,
+    coarse_unit,
+    fine_unit,
+    is_cumulative,
+    step_of,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rulewright.encoding import Test
     from rulewright.estimators import BoostingSettings
-    from rulewright.kernels import ByteArray, FloatArray, Limits, Score, StatArray
     from rulewright.rules import Head
     from rulewright.scale.coding import Coding
-    from rulewright.scale.likelihood import CoveredSums
-    from rulewright.scale.partition import Blocks
     from rulewright.scale.parts import KeptObjects
-    from rulewright.search import FoundRule
 
 
 class ClassWeights(NamedTuple):
@@ -45,22 +50,7 @@ class ClassWeights(NamedTuple):
 class PartedRows:
     """`BoostedRows` on partitions; subsamples are blocks, to which hashes assign the rows.
 
-    Parameters
-    ----------
-    settings : BoostingSettings
-        How rules are learned.
-    coding : Coding
-        What codes mean.
-    parts : KeptObjects
-        The partitions.
-    weighed : ClassWeights
-        Weights of the classes, factors included.
-    factors : tuple of float
-        Factors of the weights of the classes.
-    n_rows : int
-        Number of rows.
-    random : RandomState
-        Source of the draws of blocks.
+    The class weights in `weighed` have the `factors` in them.
     """
 
     train_loss = math.nan  # would be a question more for each rule
@@ -195,3 +185,86 @@ def count_drawn_blocks(share: float, n_rows: int) -> int:
     if share == 1 or n_rows < LEAST_ROWS:
         return BLOCKS
     return min(max(round(share * BLOCKS), 1), BLOCKS - 1)
+
+
+class InformedParts:
+    """The partitions, and the rules so far, of which they are told with every question."""
+
+    def __init__(self, parts: KeptObjects, story: RuleHistory) -> None:
+        self.parts, self.story = parts, story
+
+    @property
+    def setup(self) -> Setup:
+        """What every row starts from."""
+        return self.story.setup
+
+    def ask(self, question: Callable[..., Any], *args: Any) -> tuple[StatArray, ...]:
+        """Ask all partitions; those that lost what they knew are told all rules again."""
+        answer = self.parts.total(question, self.story.latest(), *args)
+        if answer is None:
+            answer = self.parts.total(question, self.story, *args)
+        arrays: tuple[StatArray, ...] = answer.arrays
+        return arrays
+
+    def add(self, rule: AppliedRule) -> None:
+        """Let all questions from now on be about rows whose scores the rule has moved."""
+        self.story = self.story.followed_by(rule)
+
+    def after(self, n_rules: int) -> InformedParts:
+        """Return the same partitions, with the first rules only."""
+        return InformedParts(self.parts, replace(self.story, rules=self.story.rules[:n_rules]))
+
+
+class CoveredSums(NamedTuple):
+    """The rows of a rule, by their sums: derivatives, weights by class, and of those not drawn."""
+
+    rule: AppliedRule
+    derivatives: StatArray
+    by_class: FloatArray
+    outside: FloatArray
+
+
+class PartedLikelihood(VoteLanes):
+    """Votes and steps of rules, as `LogLikelihood` gives them for rows in memory."""
+
+    def __init__(self, parts: InformedParts, ordinal: bool) -> None:
+        super().__init__(len(parts.setup.exp_scores), ordinal, parts.setup.unit)
+        self.parts, self.fine_unit = parts, np.float64(parts.setup.fine_unit)
+        self._totals: StatArray | None = None  # of all rows, until a rule is added
+
+    def best_vote(self, kind: str, l2: float) -> Head:
+        """Return the head whose criterion over all rows is lowest."""
+        if self._totals is None:
+            (self._totals,) = self.parts.ask(questions.totals)
+        return self.best_head(self._totals, kind, l2)
+
+    def newton_step(
+        self,
+        rows: CoveredSums,
+        head: Head,
+        l2: float,
+        backtrack: bool,
+        min_evidence: float,
+        largest: float,
+    ) -> float:
+        """Return the response of a vote over the rows; not positive when it would not help."""
+        g, h = (rows.derivatives * self.fine_unit).tolist()
+        if self.pair_of(head)[1]:
+            g = -g
+        change = partial(self._loss_change, rows.rule) if backtrack else None
+        return step_of(g, max(h + l2, 1e-12), min_evidence, largest, change)
+
+    def _loss_change(self, rule: AppliedRule, step: float) -> float:
+        """Ask what a step would do to the loss."""
+        return float(self.parts.ask(questions.loss_change, rule._replace(size=step))[0])
+
+    def cover(self, rule: AppliedRule, head: Head, blocks: tuple[int, ...]) -> CoveredSums:
+        """Ask for the rows that a rule covers, all and outside some blocks."""
+        given = blocks, self.pair_of(head)[0], rule
+        derivatives, by_class, outside = self.parts.ask(questions.sum_covered, *given)
+        return CoveredSums(rule, derivatives, by_class * self.fine_unit, outside * self.fine_unit)
+
+    def add(self, rule: AppliedRule) -> None:
+        """Add a rule with its response."""
+        self.parts.add(rule)
+        self._totals = None

@@ -23,10 +23,15 @@ from rulewright.encoding import (
     encode_column,
 )
 from rulewright.kernels import CodeColumns
-from rulewright.scale.hashing import SPAN, row_hashes, salt_hashes
-from rulewright.scale.partition import Partition
-from rulewright.scale.scores import BLOCKS, CodedRows
-from rulewright.scale.survey import align_table
+from rulewright.scale.partition import BLOCKS, CodedRows, Partition
+from rulewright.scale.survey import (
+    SPAN,
+    DataOverview,
+    PartReading,
+    align_table,
+    row_hashes,
+    salt_hashes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +40,6 @@ if TYPE_CHECKING:
 
     from rulewright.data import Schema, Table
     from rulewright.scale.parts import TablePart
-    from rulewright.scale.survey import DataOverview, PartReading
 
     Keep = Callable[[NDArray[Any]], NDArray[Any]]
 

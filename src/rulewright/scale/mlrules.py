@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.data import Target
+from rulewright.data import Schema, Target
 from rulewright.estimators import (
     Boosting,
+    BoostingSettings,
     MLRulesClassifier,
     note_figures,
     ordered_target,
@@ -26,8 +27,6 @@ from rulewright.scale.questions import weights_by_class
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rulewright.data import Schema
-    from rulewright.estimators import BoostingSettings
     from rulewright.kernels import FloatArray
     from rulewright.scale.coding import Keep
     from rulewright.scale.parts import KeptObjects, Parts

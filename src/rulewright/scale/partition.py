@@ -8,23 +8,39 @@ the rules of the `RuleHistory` again. All answers are sums of whole numbers.
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rulewright import kernels
-from rulewright.kernels import STAT, CodeColumns
-from rulewright.scale.scores import BLOCKS, CodedRows, RowScores
+from rulewright.encoding import Test, pad_tests
+from rulewright.kernels import (
+    ROW,
+    STAT,
+    BoolArray,
+    ByteArray,
+    CodeColumns,
+    FloatArray,
+    IntArray,
+    Lanes,
+    RowArray,
+    StatArray,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.encoding import Test
-    from rulewright.kernels import BoolArray, ByteArray, IntArray, Lanes, StatArray
-    from rulewright.scale.scores import AppliedRule, RuleHistory, Setup
+    from numpy.typing import NDArray
 
 Blocks = tuple[int, ...]
+BLOCKS = 32
+"""Rows are drawn for rules in blocks of about equal size, to which their hashes assign them."""
+
+LOSS_STEPS = 16
+"""Steps of the statistics that a step of losses is worth: a rule changes the loss of a row by at
+most 8 times its weight, and log-losses are cut off at 36."""
 
 
 class PartitionState:
@@ -141,3 +157,141 @@ def _join_rows(parts: Sequence[CodedRows]) -> CodedRows:
         np.concatenate([own.weights for own in parts])[order],
         np.sum([own.starts for own in parts], axis=0),
     )
+
+
+class CodedRows(NamedTuple):
+    """Coded rows, block after block: block b has the rows starts[b] to starts[b + 1]."""
+
+    codes: NDArray[Any]
+    labels: IntArray
+    weights: FloatArray
+    starts: StatArray
+
+
+class AppliedRule(NamedTuple):
+    """A rule that was added: tests on codes, the classes it votes for, and its response."""
+
+    tests: tuple[Test, ...]
+    first: int
+    last: int
+    size: float
+
+    @property
+    def test_array(self) -> IntArray:
+        """The tests as kernels read them."""
+        return pad_tests(self.tests)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What every row starts from: exp scores, factors of the classes, and the units of sums.
+
+    `unit` is that of the statistics, which may be coarse; `fine_unit` that of all other sums.
+    """
+
+    exp_scores: tuple[float, ...]
+    factors: tuple[float, ...]
+    unit: float
+    fine_unit: float
+    cumulative: bool
+    weigh_rows: bool
+
+
+@dataclass(frozen=True)
+class RuleHistory:
+    """The rules so far, or the last of them: enough for a partition that knows the rest."""
+
+    setup: Setup
+    base: int = 0
+    rules: tuple[AppliedRule, ...] = ()
+
+    @property
+    def n_rules(self) -> int:
+        """Number of the rules so far."""
+        return self.base + len(self.rules)
+
+    def latest(self) -> RuleHistory:
+        """Return the story with the last rule only."""
+        return RuleHistory(self.setup, max(self.n_rules - 1, 0), self.rules[-1:])
+
+    def followed_by(self, rule: AppliedRule) -> RuleHistory:
+        """Return the story with one more rule."""
+        return RuleHistory(self.setup, self.base, (*self.rules, rule))
+
+
+@dataclass(frozen=True)
+class PartSums:
+    """Arrays of whole numbers that add up."""
+
+    arrays: tuple[StatArray, ...]
+
+    @classmethod
+    def of(cls, *arrays: Any) -> PartSums:
+        """Take numbers and arrays."""
+        return cls(tuple(np.asarray(array, dtype=STAT) for array in arrays))
+
+    def __add__(self, other: PartSums) -> PartSums:
+        return PartSums(tuple(a + b for a, b in zip(self.arrays, other.arrays, strict=True)))
+
+
+class RowScores:
+    """Scores and statistics of rows, moved by rules."""
+
+    def __init__(self, codes: CodeColumns, rows: CodedRows, setup: Setup) -> None:
+        self.codes, self.labels, self.setup = codes, rows.labels, setup
+        self.weights = rows.weights
+        if any(factor != 1.0 for factor in setup.factors):
+            self.weights = rows.weights * np.array(setup.factors)[rows.labels]
+        self.counts = bool((self.weights == 1.0).all())
+        self._covered: tuple[tuple[Test, ...], RowArray] | None = None
+        n_rows, n_classes = len(rows.labels), len(setup.exp_scores)
+        self.exp_scores = np.tile(np.array(setup.exp_scores), (n_rows, 1))
+        n_lanes = 2 * (n_classes - setup.cumulative) + setup.weigh_rows
+        self.stats = np.zeros((n_rows, n_lanes), dtype=STAT)
+        if setup.weigh_rows:
+            self.stats[:, -1] = np.rint(self.weights / setup.unit)
+        self.state = kernels.Likelihood(
+            self.labels, self.weights, self.exp_scores, self.stats, 1 / setup.unit, setup.cumulative
+        )
+        self.state.refresh_stats(np.arange(n_rows, dtype=ROW), 1)
+
+    def by_class(self, rows: RowArray, starts: StatArray) -> StatArray:
+        """Sum the weights of rows, which ascend, by block and class, in fine steps."""
+        n_classes, n_blocks = self.exp_scores.shape[1], len(starts) - 1
+        in_block = np.diff(np.searchsorted(rows, starts))
+        cells = np.repeat(np.arange(n_blocks) * n_classes, in_block) + self.labels[rows]
+        if self.counts:
+            steps = np.bincount(cells, minlength=n_blocks * n_classes)
+            steps *= round(1 / self.setup.fine_unit)
+        else:
+            steps = np.zeros(n_blocks * n_classes, dtype=STAT)
+            own = np.rint(self.weights[rows] / self.setup.fine_unit)
+            np.add.at(steps, cells, own.astype(STAT))
+        return steps.reshape(n_blocks, n_classes)
+
+    def cover(self, rule: AppliedRule) -> RowArray:
+        """Find the rows that a rule covers; the last answer is remembered."""
+        if self._covered is None or self._covered[0] != rule.tests:
+            self._covered = rule.tests, kernels.cover_rows(self.codes, rule.test_array)
+        return self._covered[1]
+
+    def add(self, rule: AppliedRule, with_loss: bool = False) -> int:
+        """Add a rule; return the change of the loss, in steps, if it is asked for."""
+        cover = self.cover(rule)
+        change = self.loss_change(rule) if with_loss else 0
+        self.state.add_step(cover, rule.first, rule.last, rule.size, 1)
+        return change
+
+    def loss_change(self, rule: AppliedRule) -> int:
+        """Tell what a rule would do to the loss, in steps."""
+        cover = self.cover(rule)
+        e, labels = self.exp_scores[cover], self.labels[cover]
+        voted = e[:, rule.first : rule.last + 1].sum(axis=1)
+        hit = (rule.first <= labels) & (labels <= rule.last)
+        grown = voted / e.sum(axis=1) * np.expm1(rule.size)
+        return int(self.steps(np.log1p(grown) - rule.size * hit, cover).sum())
+
+    def steps(self, values: FloatArray, rows: Any) -> StatArray:
+        """Return values times the weights of rows, in steps of losses."""
+        steps = values * self.weights[rows] / (LOSS_STEPS * self.setup.fine_unit)
+        return np.asarray(np.rint(steps), dtype=STAT)

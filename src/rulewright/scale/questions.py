@@ -12,19 +12,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright import kernels
-from rulewright.encoding import pad_tests
+from rulewright.encoding import Test, pad_tests
 from rulewright.evidence import N_BINS, row_losses
-from rulewright.kernels import ROW, STAT
-from rulewright.scale.partition import is_drawn
-from rulewright.scale.scores import PartSums
+from rulewright.kernels import ROW, STAT, Lanes, StatArray
+from rulewright.scale.partition import (
+    AppliedRule,
+    Blocks,
+    Partition,
+    PartitionState,
+    PartSums,
+    RowScores,
+    RuleHistory,
+    is_drawn,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from rulewright.encoding import Test
-    from rulewright.kernels import Lanes, StatArray
-    from rulewright.scale.partition import Blocks, Partition, PartitionState
-    from rulewright.scale.scores import AppliedRule, RowScores, RuleHistory
 
 
 def ask_partition(answer: Callable[..., PartSums]) -> Callable[..., PartSums | None]:

@@ -3,24 +3,40 @@
 The sample is chosen by the hashes of rows, hence the same for any partitioning. The rules are those
 that the learner finds in it. Their coverage is counted on all rows; precision is that of the rows
 outside the sample, on which no rule was grown.
+
+A compact model sees a row only through the rules that hold for it. Rows for which the same rules
+hold are one row with their weights added; there are few of these, whatever the number of rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from sklearn.base import clone
 
-from rulewright.estimators import CompactRulesClassifier, CompactRulesRegressor
+from rulewright.data import Numbers, Schema
+from rulewright.encoding import PackedCovers
+from rulewright.estimators import (
+    ClassLoss,
+    CompactRulesClassifier,
+    CompactRulesRegressor,
+    FittedResponses,
+    NumberLoss,
+    ResponseProblem,
+)
+from rulewright.kernels import STAT, BoolArray, ByteArray, FloatArray, IntArray, StatArray
 from rulewright.model import AdditiveRules, RegressionRules
-from rulewright.rules import Coverage
-from rulewright.scale.counting import Counting, count_rules, number_coverage
-from rulewright.scale.patterns import count_patterns, refit_responses
+from rulewright.rules import Adds, Coverage, Head, NumberCoverage
+from rulewright.scale.partition import PartSums
+from rulewright.scale.survey import DataOverview, PartReading, align_table, is_sampled, row_hashes
 
 if TYPE_CHECKING:
-    from rulewright.scale.parts import Parts
-    from rulewright.scale.survey import DataOverview, PartReading
+    from numpy.typing import NDArray
+
+    from rulewright.scale.parts import Parts, TablePart
 
 
 def learn_sampled(estimator: Any, parts: Parts, reading: PartReading, found: DataOverview) -> Any:
@@ -51,3 +67,174 @@ def _count_rules(model: Any, parts: Parts, reading: PartReading, found: DataOver
     ]
     rules = zip(model.rules, coverages, strict=True)
     return replace(model, rules=tuple(replace(rule, coverage=own) for rule, own in rules))
+
+
+@dataclass(frozen=True, eq=False)
+class Counting:
+    """The bodies of rules, and how the rows that they cover are counted.
+
+    `center` is the mean number of the sample: sums are of deviations from it, at most `reach`.
+    """
+
+    schema: Schema
+    classes: NDArray[Any] | None
+    bodies: tuple[Any, ...]
+    unit: float
+    share: float
+    center: float = 0.0
+    reach: float = 1.0
+
+    @classmethod
+    def of(cls, model: Any, found: DataOverview) -> Counting:
+        """Take the rules of a model."""
+        bodies, center, reach = tuple(rule.body for rule in model.rules), 0.0, 1.0
+        if isinstance(found.sample.target, Numbers):
+            center = float(np.mean(found.sample.target.values))
+            reach = max(found.largest_number + abs(center), 1e-150)
+        given = (found.schema, found.classes, bodies, found.weight_unit, found.share)
+        return cls(*given, center, 2.0 ** math.ceil(math.log2(reach)))
+
+    def read(self, part: TablePart, reading: PartReading) -> CountedPart | None:
+        """Read a part and find what its rows weigh and which rules cover them."""
+        table = reading.table(part)
+        if table is None:
+            return None
+        inside = is_sampled(row_hashes(table), self.share)
+        table = align_table(table, self.schema, self.classes)
+        weights = np.ones(table.n_rows) if table.weights is None else table.weights
+        steps = np.rint(weights / self.unit).astype(STAT)
+        covers = np.zeros((len(self.bodies), table.n_rows), dtype=np.bool_)
+        for cover, body in zip(covers, self.bodies, strict=True):
+            cover[:] = body.holds(table)
+        if not isinstance(table.target, Numbers):
+            return CountedPart(covers, inside, steps, table.known_target.codes, None)
+        far = (table.target.values - self.center) / self.reach
+        moments = [np.rint(weights * far**k / self.unit).astype(STAT) for k in (1, 2)]
+        return CountedPart(covers, inside, steps, None, np.stack([steps, *moments], axis=1))
+
+
+class CountedPart(NamedTuple):
+    """The rows of a part: covers, sample, weights in steps, and classes or moments of numbers."""
+
+    covers: BoolArray
+    inside: BoolArray
+    steps: StatArray
+    labels: IntArray | None
+    moments: StatArray | None
+
+    def lanes(self, n_classes: int) -> StatArray:
+        """Return the weight of each row at its class, or the moments of its number."""
+        if self.moments is not None:
+            return self.moments
+        lanes = np.zeros((len(self.steps), n_classes), dtype=STAT)
+        lanes[np.arange(len(self.steps)), self.labels] = self.steps
+        return lanes
+
+
+def count_rules(part: TablePart, reading: PartReading, counting: Counting) -> PartSums:
+    """Sum the weights by class of the rows that each rule covers, and of those not sampled.
+
+    Of numbers: the weights and the first two moments.
+    """
+    n_classes = 3 if counting.classes is None else len(counting.classes)
+    shape = (
+        (len(counting.bodies), n_classes)
+        if counting.classes is None
+        else (len(counting.bodies), 2, n_classes)
+    )
+    sums = np.zeros(shape, dtype=STAT)
+    counted = counting.read(part, reading)
+    if counted is None:
+        return PartSums.of(sums)
+    lanes = counted.lanes(n_classes)
+    for own, cover in zip(sums, counted.covers, strict=True):
+        if counting.classes is None:
+            own[:] = lanes[cover].sum(axis=0)
+        else:
+            own[0], own[1] = lanes[cover].sum(axis=0), lanes[cover & ~counted.inside].sum(axis=0)
+    return PartSums.of(sums)
+
+
+def number_coverage(sums: StatArray, counting: Counting) -> NumberCoverage:
+    """Return the coverage of a rule from its moments."""
+    weight, first, second = (sums * counting.unit).tolist()
+    if not weight:
+        return NumberCoverage(0.0, 0.0, 0.0)
+    mean, square = first / weight, second / weight
+    deviation = math.sqrt(max(square - mean * mean, 0.0)) * counting.reach
+    return NumberCoverage(weight, counting.center + mean * counting.reach, deviation)
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """Which rules hold together (bits, one line each), and the sums of such rows."""
+
+    bits: ByteArray
+    sums: StatArray
+
+    def __add__(self, other: Patterns) -> Patterns:
+        return merge_patterns(
+            np.concatenate([self.bits, other.bits]), np.concatenate([self.sums, other.sums])
+        )
+
+    def covers(self, n_rules: int) -> BoolArray:
+        """Return which rules (lines) hold in which pattern (columns)."""
+        return np.unpackbits(self.bits, axis=1, count=n_rules).T.astype(np.bool_)
+
+
+def merge_patterns(bits: ByteArray, lanes: StatArray) -> Patterns:
+    """Add up the lines of equal bits."""
+    distinct, places = np.unique(bits, axis=0, return_inverse=True)
+    sums = np.zeros((len(distinct), lanes.shape[1]), dtype=STAT)
+    np.add.at(sums, places.reshape(-1), lanes)
+    return Patterns(distinct, sums)
+
+
+def count_patterns(part: TablePart, reading: PartReading, counting: Counting) -> Patterns:
+    """Sum the weights by class, or the moments of numbers, of the rows of each pattern."""
+    counted = counting.read(part, reading)
+    n_lanes = 3 if counting.classes is None else len(counting.classes)
+    if counted is None:
+        width = -(-len(counting.bodies) // 8)
+        return Patterns(np.empty((0, width), np.uint8), np.empty((0, n_lanes), STAT))
+    return merge_patterns(np.packbits(counted.covers.T, axis=1), counted.lanes(n_lanes))
+
+
+def refit_responses(model: Any, patterns: Patterns, counting: Counting, estimator: Any) -> Any:
+    """Return the model with the responses that fit all rows best; rules that add nothing go."""
+    covers = patterns.covers(len(model.rules))
+    sums: FloatArray = patterns.sums.astype(np.float64) * counting.unit
+    if isinstance(model, AdditiveRules):
+        heads = [rule.outcome.head for rule in model.rules]
+        fitted = _fit_classes(covers, sums, heads, estimator)
+        start: Any = {"intercepts": tuple(fitted.intercepts.tolist())}
+    else:
+        sides = [int(rule.outcome.value > 0) for rule in model.rules]  # whether a rule adds
+        heads = [Head(side, side) for side in sides]
+        fitted = _fit_numbers(covers, sums, heads, counting, estimator)
+        start = {"intercept": float(fitted.intercepts[0])}
+    rules = tuple(
+        replace(rule, outcome=Adds(rule.outcome.head, response))
+        for rule, response in zip(model.rules, fitted.responses.tolist(), strict=True)
+        if response != 0
+    )
+    return replace(model, rules=rules, **start)
+
+
+def _fit_classes(
+    covers: BoolArray, weights: FloatArray, heads: list[Head], estimator: Any
+) -> FittedResponses:
+    places, classes = np.nonzero(weights)
+    own, labels = weights[places, classes], classes.astype(np.int32)
+    shares, ordinal = np.eye(weights.shape[1])[labels], estimator.ordinal is not False
+    loss = ClassLoss(labels, own, shares, estimator.l2, ordinal)
+    return loss.settle(ResponseProblem(PackedCovers.pack(covers[:, places]), heads, {}))
+
+
+def _fit_numbers(
+    covers: BoolArray, sums: FloatArray, heads: list[Head], counting: Counting, estimator: Any
+) -> FittedResponses:
+    weights = sums[:, 0]
+    numbers = counting.center + counting.reach * sums[:, 1] / weights
+    loss = NumberLoss(numbers, weights, estimator.l2)
+    return loss.settle(ResponseProblem(PackedCovers.pack(covers), heads, {}))

@@ -1,0 +1,183 @@
+"""Options that several commands share, and what commands print of the tables that they read."""
+
+import csv
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial, wraps
+from typing import Annotated, Any
+
+import typer
+
+from rulewright.cli.training import ColumnRoles
+from rulewright.data import (
+    MAX_UNZIPPED_BYTES,
+    DataError,
+    FileOptions,
+    Finding,
+    Source,
+    Table,
+    join_findings,
+)
+
+PANEL = "Columns and file (*: may be repeated)"
+Command = Callable[..., None]
+
+file_option = partial(typer.Option, rich_help_panel=PANEL)
+
+MaxUnzipped = Annotated[int, file_option(min=1, metavar="BYTES", help="Largest unzipped file.")]
+Nominal = Annotated[
+    list[str] | None, file_option(metavar="COL", help="Treat numbers as labels (*).")
+]
+Numeric = Annotated[
+    list[str] | None,
+    file_option(
+        metavar="COL[:HOW]", help="Treat labels as numbers (*); coerce, comma or thousands."
+    ),
+]
+Date = Annotated[
+    list[str] | None,
+    file_option(metavar="COL[:ORDER]", help="Treat text as dates (*); dmy, mdy or ymd."),
+]
+Drop = Annotated[list[str] | None, file_option(metavar="COL", help="Leave a column out (*).")]
+Missing = Annotated[
+    list[str] | None, file_option(metavar="[COL:]CODE", help="Read a value as missing (*).")
+]
+
+
+def group_options(**groups: type) -> Callable[[Command], Command]:
+    """Replace parameters of a command by the fields of dataclasses, of which it gets instances.
+
+    `groups` has the dataclass of each parameter. The fields stand where the parameter stood, and
+    the options in the help.
+    """
+
+    def decorate(command: Command) -> Command:
+        declared = inspect.signature(command).parameters
+        fields = {name: inspect.signature(group).parameters for name, group in groups.items()}
+
+        @wraps(command)
+        def run(*given: Any, **values: Any) -> None:
+            made = {
+                name: groups[name](
+                    **{field: values.pop(field) for field in {*of_group} & {*values}}
+                )
+                for name, of_group in fields.items()
+            }
+            command(*given, **values, **made)
+
+        parameters = [
+            each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for name, own in declared.items()
+            for each in (fields[name].values() if name in fields else (own,))
+        ]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        return run
+
+    return decorate
+
+
+@dataclass(frozen=True)
+class FileReading:
+    """How a file is read, whatever its columns are."""
+
+    encoding: Annotated[
+        str | None, file_option(metavar="NAME", help="Encoding of a text file, such as latin-1.")
+    ] = None
+    no_header: Annotated[
+        bool, file_option("--no-header", help="The first row is data: name the columns x0, x1, ...")
+    ] = False
+    skip_bad_rows: Annotated[
+        bool,
+        file_option("--skip-bad-rows", help="Leave out rows that cannot be read, and list them."),
+    ] = False
+    max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES
+
+    def file_options(self, *, streamed: bool = False) -> FileOptions:
+        """Return what the options say of the file."""
+        header = False if self.no_header else None
+        return FileOptions(self.max_unzipped, self.encoding, header, self.skip_bad_rows, streamed)
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """What the columns of a table with a target are."""
+
+    nominal: Nominal = None
+    numeric: Numeric = None
+    date: Date = None
+    drop: Drop = None
+    keep: Annotated[
+        list[str] | None,
+        file_option(metavar="COL", help="Learn from what looks like an id or free text (*)."),
+    ] = None
+    missing: Missing = None
+    drop_unlabelled: Annotated[
+        bool, file_option("--drop-unlabelled", help="Leave out rows without a target.")
+    ] = False
+
+    def roles(self, target: str, weights: str | None = None) -> ColumnRoles:
+        """Return the roles of the columns."""
+        lists = ("nominal", "numeric", "drop", "missing", "keep", "date")
+        named: dict[str, Any] = {name: tuple(getattr(self, name) or ()) for name in lists}
+        return ColumnRoles(target, weights, **named, drop_unlabelled=self.drop_unlabelled)
+
+
+@dataclass(frozen=True)
+class TableOptions(FileReading, ColumnOptions):
+    """How a table with a target is read; in the help, columns go before the file."""
+
+    def reading(self, drop: tuple[str, ...]) -> dict[str, Any]:
+        """Return the arguments of `read_table`, without those that have their default value.
+
+        All columns in `drop` are left out.
+        """
+        named = {
+            "numeric": tuple(self.numeric or ()),
+            "date": tuple(self.date or ()),
+            "missing": tuple(self.missing or ()),
+            "drop": drop,
+            "drop_unlabelled": self.drop_unlabelled,
+            "encoding": self.encoding,
+            "skip_bad_rows": self.skip_bad_rows,
+        }
+        if self.max_unzipped != MAX_UNZIPPED_BYTES:
+            named["max_unzipped_bytes"] = self.max_unzipped
+        given = {name: value for name, value in named.items() if value}
+        return given | ({"header": False} if self.no_header else {})
+
+
+def split_at_commas(text: str) -> list[str]:
+    """Split at commas; a name that holds one is quoted."""
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
+
+
+def split_column_names(texts: Sequence[str] | None) -> list[str]:
+    """Split names at commas; a name that holds one is quoted. The option may be repeated."""
+    rows = csv.reader(texts or (), skipinitialspace=True)
+    return [name.strip() for row in rows for name in row if name.strip()]
+
+
+@contextmanager
+def errors_of(source: Source) -> Iterator[None]:
+    """Let errors about data name the file."""
+    try:
+        yield
+    except DataError as error:
+        message = str(error)
+        named = message.startswith(str(source.path))
+        raise DataError(message if named else f"{source.path}: {message}") from error
+
+
+def print_decisions(table: Table) -> None:
+    """Print on standard error what was decided to read a table."""
+    print_notes([*table.decisions, *(note for c in table.columns for note in c.decisions)])
+
+
+def print_notes(notes: Iterable[Finding]) -> None:
+    """Print on standard error what was decided to read a table or its parts."""
+    for note in join_findings(notes):
+        where = "" if note.column is None else f"{note.column}: "
+        typer.echo(f"note: {where}{note.text}", err=True)
