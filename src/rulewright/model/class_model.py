@@ -10,7 +10,7 @@ import numpy as np
 
 from rulewright.model.class_explanation import ClassExplanation
 from rulewright.model.classes import checked_classes, class_names, classes_to_json
-from rulewright.model.reasons import (
+from rulewright.model.explanation import (
     Reason,
     ReasonLine,
     RowReasons,

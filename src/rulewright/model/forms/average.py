@@ -21,7 +21,7 @@ import numpy as np
 from rulewright.data import WEIGHT, Fields, described, list_of
 from rulewright.model.class_model import ClassModel
 from rulewright.model.document import json_list
-from rulewright.model.reasons import Reason, ReasonLine, RowReasons, rule_text, select_shown
+from rulewright.model.explanation import Reason, ReasonLine, RowReasons, rule_text, select_shown
 from rulewright.model.text import escape_line, write_count
 from rulewright.programs import ClassProgram, Constant, Node, Where, recipes
 from rulewright.rules import Says, finite_number

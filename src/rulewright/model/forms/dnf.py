@@ -32,10 +32,10 @@ import numpy as np
 
 from rulewright.data import CLASS_WEIGHTS, PLACE, Fields, described
 from rulewright.model.class_model import ClassModel
-from rulewright.model.counts import Weigher, checked_weights
+from rulewright.model.classes import Weigher, checked_weights
 from rulewright.model.decisions import BELOW
 from rulewright.model.document import json_list
-from rulewright.model.reasons import Reason
+from rulewright.model.explanation import Reason
 from rulewright.model.text import escape_line
 from rulewright.programs import ClassProgram, Constant, Maxima, Term, Where, recipes
 from rulewright.rules import Claims, Coverage, Head, Rule
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import Schema, Table
     from rulewright.model.class_explanation import ClassExplanation
-    from rulewright.model.reasons import RowReasons
+    from rulewright.model.explanation import RowReasons
     from rulewright.rules import Conjunction, Formula, Outcome
 
 

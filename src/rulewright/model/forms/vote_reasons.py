@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.model.reasons import Reason, rule_text
+from rulewright.model.explanation import Reason, rule_text
 from rulewright.model.text import escape_line
 
 if TYPE_CHECKING:

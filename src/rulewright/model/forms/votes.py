@@ -32,7 +32,7 @@ import numpy as np
 
 from rulewright.data import CLASS_WEIGHTS, WEIGHT, Fields, described, list_of
 from rulewright.model.class_model import ClassModel
-from rulewright.model.counts import Weigher, checked_weights
+from rulewright.model.classes import Weigher, checked_weights
 from rulewright.model.document import MAX_RULES, json_list
 from rulewright.model.forms.rule_sets import (
     JUST_BELOW,
@@ -63,9 +63,8 @@ if TYPE_CHECKING:
 
     from rulewright.data import Schema, Table
     from rulewright.model.class_explanation import ClassExplanation
-    from rulewright.model.explanation import Explanation
+    from rulewright.model.explanation import Explanation, RowReasons
     from rulewright.model.forms.rule_sets import Members, TermKey
-    from rulewright.model.reasons import RowReasons
     from rulewright.rules import Conjunction, Outcome
 
 
