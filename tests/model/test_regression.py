@@ -13,7 +13,7 @@ from rules.builders import formulas
 from rulewright.data import read_like
 from rulewright.model import AdditiveRules, ModelFileError, RegressionRules, load_model
 from rulewright.model.forms.terms import LinearTerm
-from rulewright.programs.adversarial import adversarial_rows
+from rulewright.programs.parity import adversarial_rows
 from rulewright.rules import Adds, Coverage, NumberCoverage, Rule, parse_conjunction
 
 pytestmark = pytest.mark.native

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.choices import How
 from rulewright.data.findings import Finding, format_count, of_values, quote_examples
+from rulewright.data.schema import How
 from rulewright.data.source import as_objects
 from rulewright.data.values import text_to_number
 

@@ -1,6 +1,7 @@
 from .binned import EXACT_ROWS as EXACT_ROWS
 from .binned import FAST_BINS as FAST_BINS
 from .binned import MOST_BINS as MOST_BINS
+from .binned import MOST_DIGITS as MOST_DIGITS
 from .binned import BinnedColumns as BinnedColumns
 from .binned import Bins as Bins
 from .binned import Test as Test
@@ -26,6 +27,5 @@ from .covers import count_words as count_words
 from .covers import unpack_words as unpack_words
 from .domains import attributes as attributes
 from .domains import equal_frequency_cuts as equal_frequency_cuts
-from .rounding import MOST_DIGITS as MOST_DIGITS
 from .signed import SignedCovers as SignedCovers
 from .signed import SignedStack as SignedStack

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from rulewright.encoding.covers import PackedCovers
-from rulewright.encoding.domains import Attribute, attributes
+from rulewright.encoding.domains import Attribute, MissingMode, attributes
 from rulewright.rules import (
     Condition,
     Conjunction,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rulewright.data import Column, Table
-    from rulewright.encoding.domains import MissingMode
     from rulewright.kernels import BoolArray, FloatArray
 
 _NO_CODE = -9  # that no row has

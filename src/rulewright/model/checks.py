@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulewright.rules import Coverage, NumberCoverage, Rule, Says
+from rulewright.rules import Coverage, NumberCoverage, Outcome, Rule, Says
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.data import Schema
-    from rulewright.rules import Outcome
 
 
 def check_rules(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from rulewright.data import Fields, define, label_of, list_of
+from rulewright.data import Fields, Table, define, label_of, list_of
 from rulewright.rules import Says, checked_number, checked_text
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rulewright.data import Table
 
 ClassType: TypeAlias = Literal["string", "integer", "float", "boolean"]
 _TYPE_OF_KIND: dict[str, ClassType] = {

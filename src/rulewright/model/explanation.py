@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from rulewright.data import to_frame
+from rulewright.data import Table, to_frame
 from rulewright.html import bold, draw_move, note, table, view
 from rulewright.model.text import align_cells, escape_line, write_count
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from markupsafe import Markup
     from numpy.typing import NDArray
 
-    from rulewright.data import Table
     from rulewright.model.rule_model import RuleModel
     from rulewright.rules import Rule
 

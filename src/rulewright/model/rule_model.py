@@ -9,13 +9,13 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
 
-from rulewright.data import Schema, read_like
+from rulewright.data import Fields, Schema, Table, read_like
 from rulewright.data import to_frame as to_frame
 from rulewright.model.checks import check_rules
 from rulewright.model.document import json_list, write_document
 from rulewright.model.exports import Exports
 from rulewright.model.text import all_rules, model_view, strongest_rules
-from rulewright.programs import Native, evaluate_node
+from rulewright.programs import Native, Node, ProgramRows, evaluate_node
 
 if TYPE_CHECKING:
     import os
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Fields, Table
     from rulewright.model.explanation import Explanation, RowReasons
-    from rulewright.programs import Node, ProgramRows
     from rulewright.rules import Coverage, NumberCoverage, Outcome, Rule
 
 # What print() shows of a long model.

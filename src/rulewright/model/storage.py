@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data import COLUMNS, OBJECT, Schema, define, described, list_of, resolve
+from rulewright.data import COLUMNS, OBJECT, Part, Schema, define, described, list_of, resolve
 from rulewright.model.class_model import ClassModel
 from rulewright.model.classes import CLASSES, classes_from_json
 from rulewright.model.document import (
@@ -31,7 +31,6 @@ from rulewright.rules import COVERAGE, NUMBER_COVERAGE, Adds, Claims, Rule, Says
 if TYPE_CHECKING:
     import os
 
-    from rulewright.data import Part
     from rulewright.model.rule_model import RuleModel
 
 _COMMON_FIELDS = {"form", "schema", "rules", "summary"}

@@ -9,13 +9,12 @@ from markupsafe import Markup
 
 from rulewright.html import bold, draw_bar, lines, note, table, view
 from rulewright.html import escape_line as escape_line
-from rulewright.rules import NumberCoverage
+from rulewright.rules import NumberCoverage, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.model.rule_model import RuleModel
-    from rulewright.rules import Rule
 
 ALL_RULES = "print(max_rules=None) shows all"
 _NOTES = {

@@ -11,7 +11,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.encoding import unpack_words
-from rulewright.programs.covers import Coder, combine_bits
+from rulewright.programs.covers import Coder, Covers, combine_bits
 from rulewright.programs.nearest import Lookup, Nearest
 from rulewright.programs.nodes import (
     Binary,
@@ -29,7 +29,7 @@ from rulewright.programs.nodes import (
     Where,
     line_values,
 )
-from rulewright.programs.program import order_nodes
+from rulewright.programs.program import Program, order_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,9 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Table
-    from rulewright.programs.covers import Bits, Covers, Joint
+    from rulewright.programs.covers import Bits, Joint
     from rulewright.programs.nodes import Node
-    from rulewright.programs.program import Program
     from rulewright.rules import Formula
 
     _Schedule = tuple[dict[Node, Any], list[tuple[Node, list[Node]]]]

@@ -7,17 +7,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data import label_of
+from rulewright.data import Schema, label_of
 from rulewright.programs.nearest import Nearest
 from rulewright.programs.nodes import Choose, Constant, Exp, LineValue, Mix, Reduce, Steps, TermFold
-from rulewright.rules import And, Conjunction, Not, Or, negate, normalise
+from rulewright.rules import And, Conjunction, Formula, Not, Or, negate, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rulewright.data import Schema
     from rulewright.programs.nodes import Node
-    from rulewright.rules import Formula
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -24,16 +25,14 @@ from rulewright.programs.nodes import (
     Steps,
     Where,
 )
-from rulewright.programs.program import positive
-from rulewright.rules import And, Labels, Or, Presence
+from rulewright.programs.program import Program, positive
+from rulewright.rules import And, Condition, Formula, Labels, Or, Plain, Presence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rulewright.data import ColumnSchema
     from rulewright.programs.nodes import Node, Table
-    from rulewright.programs.program import Program
-    from rulewright.rules import Condition, Formula, Plain
 
 _GROUP = 50
 MAX_CHARACTERS = 100_000_000
@@ -221,3 +220,64 @@ def join_in_groups(join: Callable[[Sequence[str]], str], parts: Sequence[str]) -
         groups = [parts[i : i + _GROUP] for i in range(0, len(parts), _GROUP)]
         parts = [f"({join(group)})" for group in groups]
     return join(parts)
+
+
+MAX_SHARED, MIN_CHARACTERS = 400, 50_000
+"""Databases limit the columns of a step, and few repetitions are easier to read than a column."""
+
+
+def find_repeated(uses: Iterable[tuple[Formula, int]]) -> dict[int, tuple[Formula, int]]:
+    """Give the formulas, and parts of formulas, that are used more than once.
+
+    Parameters
+    ----------
+    uses : iterable of pairs of a formula and a number
+        Formulas without "not", and how often each is used here.
+
+    Returns
+    -------
+    dict from the identity of a formula to it and the number of uses
+        Parts come before what they are part of.
+    """
+    times: Counter[int] = Counter()
+    found: dict[int, Formula] = {}
+
+    def visit(formula: Formula, n: int) -> None:
+        times[id(formula)] += n
+        if id(formula) not in found:
+            for part in formula.parts if isinstance(formula, And | Or) else ():
+                visit(part, 1)
+            found[id(formula)] = formula
+
+    for formula, n in uses:
+        visit(formula, n)
+    return {key: (formula, times[key]) for key, formula in found.items() if times[key] > 1}
+
+
+def find_long_repeated(
+    uses: Iterable[tuple[Formula, int]], length: Callable[[Formula], int]
+) -> list[Formula]:
+    """Give the repeated formulas whose repetitions are longest, parts before wholes.
+
+    Parameters
+    ----------
+    uses : iterable of pairs of a formula and a number
+        Formulas without "not", and how often the text has each.
+    length : function
+        Gives the length of the text of a conjunction.
+    """
+    known: dict[int, int] = {}
+
+    def size(formula: Formula) -> int:
+        if id(formula) not in known:
+            if isinstance(formula, And | Or):
+                known[id(formula)] = sum(size(part) for part in formula.parts)
+            else:
+                known[id(formula)] = length(formula)
+        return known[id(formula)]
+
+    found = find_repeated(uses)
+    costs = {key: (n - 1) * size(formula) for key, (formula, n) in found.items()}
+    large = sorted((key for key in costs if costs[key] > MIN_CHARACTERS), key=lambda k: -costs[k])
+    chosen = set(large[:MAX_SHARED])
+    return [formula for key, (formula, _) in found.items() if key in chosen]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rulewright.data import NUMBER, WEIGHT, Fields, described, list_of
+from rulewright.data import NUMBER, WEIGHT, Fields, Schema, Table, described, list_of
 from rulewright.model.class_model import ClassModel
 from rulewright.model.decisions import (
     STEPS,
@@ -36,18 +36,16 @@ from rulewright.model.forms.terms import (
 )
 from rulewright.model.text import align_cells, escape_line
 from rulewright.programs import ClassProgram, nodes, recipes
-from rulewright.rules import Adds, checked_number, format_signed
+from rulewright.rules import Adds, Outcome, Rule, checked_number, format_signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Schema, Table
     from rulewright.model.class_explanation import ClassExplanation
     from rulewright.model.decisions import Costs
     from rulewright.model.explanation import Explanation, RowReasons
-    from rulewright.rules import Outcome, Rule
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -22,24 +22,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rulewright.data import CLASS_WEIGHTS, DISTRIBUTION, Fields, described
-from rulewright.model.class_explanation import Added
+from rulewright.data import CLASS_WEIGHTS, DISTRIBUTION, Fields, Schema, Table, described
+from rulewright.model.class_explanation import Added, ClassExplanation
 from rulewright.model.class_model import ClassModel
 from rulewright.model.classes import checked_shares, checked_weights
 from rulewright.model.explanation import plain_reasons, rule_text, select_shown, value_text
 from rulewright.model.text import COVERED, escape_line, write_count
 from rulewright.programs import ClassProgram, Constant, FirstThat, Term, TermSums, recipes
-from rulewright.rules import Conjunction, Head, Says
+from rulewright.rules import Conjunction, Head, Outcome, Rule, Says
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Schema, Table
-    from rulewright.model.class_explanation import ClassExplanation
     from rulewright.model.explanation import Explanation, RowReasons
-    from rulewright.rules import Outcome, Rule
 
 
 @dataclass(frozen=True, eq=False, repr=False)

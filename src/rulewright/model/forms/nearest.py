@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rulewright.data import CLASS_WEIGHTS, Fields, Schema, list_of, read_like
+from rulewright.data import CLASS_WEIGHTS, Fields, Schema, Table, list_of, read_like
 from rulewright.encoding import PackedCovers
 from rulewright.model.class_model import ClassModel
 from rulewright.model.classes import checked_weights
-from rulewright.model.explanation import Reason, plain_reasons, value_text
+from rulewright.model.explanation import Explanation, Reason, RowReasons, plain_reasons, value_text
 from rulewright.model.forms.lists import distribution_of
 from rulewright.model.text import escape_line
 from rulewright.programs import (
@@ -38,18 +38,15 @@ from rulewright.programs import (
     distance_from_json,
     recipes,
 )
-from rulewright.rules import Conjunction, Range, Says
+from rulewright.rules import Condition, Conjunction, Outcome, Range, Rule, Says
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Table
     from rulewright.model.class_explanation import ClassExplanation
-    from rulewright.model.explanation import Explanation, RowReasons
     from rulewright.programs import Distance, Node
-    from rulewright.rules import Condition, Outcome, Rule
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from rulewright.data import NUMBER, Fields
+from rulewright.data import NUMBER, Fields, Schema
 from rulewright.model.document import json_list
 from rulewright.model.explanation import (
     Explanation,
@@ -30,16 +30,13 @@ from rulewright.model.forms.terms import (
 )
 from rulewright.model.rule_model import RuleModel
 from rulewright.programs import Program, nodes
-from rulewright.rules import Adds, NumberCoverage, finite_number
+from rulewright.rules import Adds, NumberCoverage, Outcome, Rule, finite_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
-
-    from rulewright.data import Schema
-    from rulewright.rules import Outcome, Rule
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,8 +9,8 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rulewright.data import PLACE, WEIGHT, Fields, define, described, list_of
-from rulewright.programs import GivenVector, evaluate_node, recipes
-from rulewright.rules import Head, checked_number
+from rulewright.programs import GivenVector, Node, evaluate_node, recipes
+from rulewright.rules import Conjunction, Formula, Head, Rule, checked_number
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rulewright.programs import Node
-    from rulewright.rules import Conjunction, Formula, Rule
 
 LARGEST_MARGIN = 2.0
 """Between a class for which all rule sets vote and one for which none does."""

@@ -9,24 +9,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from rulewright.data import NUMBER, WEIGHT, Fields, Part, define, list_of
+from rulewright.data import NUMBER, WEIGHT, Fields, Part, Schema, Table, define, list_of
 from rulewright.model.class_explanation import Added
 from rulewright.model.document import json_list
 from rulewright.model.explanation import rule_text
 from rulewright.model.text import escape_line
-from rulewright.programs import nodes
-from rulewright.rules import Adds, Coverage, Not, Rule, checked_text, finite_number
+from rulewright.programs import Node, nodes
+from rulewright.rules import Adds, Coverage, Head, Not, Rule, checked_text, finite_number
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Schema, Table
     from rulewright.model.forms.additive import AdditiveRules
     from rulewright.model.forms.regression import RegressionRules
-    from rulewright.programs import Node
-    from rulewright.rules import Head
 
 _MAX_SIZE = sys.float_info.max / 2
 

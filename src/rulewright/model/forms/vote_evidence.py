@@ -6,15 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from rulewright.data import FLAG, NUMBER, OBJECT, PLACE, WEIGHT, Fields, define, list_of
-from rulewright.encoding import BooleanEncoding
+from rulewright.data import FLAG, NUMBER, OBJECT, PLACE, WEIGHT, Fields, Schema, define, list_of
+from rulewright.encoding import BooleanEncoding, CanonicalTerm
 from rulewright.rules import checked_flag, checked_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.data import Schema
-    from rulewright.encoding import CanonicalTerm
     from rulewright.model.forms.rule_sets import Members
 
 Figures = tuple[tuple[float, ...], ...]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.model.explanation import Reason, rule_text
+from rulewright.model.explanation import Explanation, Reason, rule_text
 from rulewright.model.text import escape_line
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.model.class_explanation import ClassExplanation
-    from rulewright.model.explanation import Explanation
     from rulewright.model.forms.rule_sets import RuleSet
     from rulewright.model.forms.votes import RuleSetVotes
 

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rulewright.data import CLASS_WEIGHTS, WEIGHT, Fields, described, list_of
+from rulewright.data import CLASS_WEIGHTS, WEIGHT, Fields, Schema, Table, described, list_of
 from rulewright.model.class_model import ClassModel
 from rulewright.model.classes import Weigher, checked_weights
 from rulewright.model.document import MAX_RULES, json_list
@@ -54,18 +54,16 @@ from rulewright.model.forms.vote_evidence import EVIDENCE, VoteEvidence
 from rulewright.model.forms.vote_reasons import VoteReasons
 from rulewright.model.text import escape_line
 from rulewright.programs import ClassProgram, Constant, Node, Term, TermSums, Where, recipes
-from rulewright.rules import Coverage, Head, Or, Rule, Votes
+from rulewright.rules import Conjunction, Coverage, Head, Or, Outcome, Rule, Votes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Schema, Table
     from rulewright.model.class_explanation import ClassExplanation
     from rulewright.model.explanation import Explanation, RowReasons
     from rulewright.model.forms.rule_sets import Members, TermKey
-    from rulewright.rules import Conjunction, Outcome
 
 
 @dataclass(frozen=True, eq=False, repr=False)
