@@ -25,15 +25,7 @@ def apply_choices(source: Source, choices: Choices) -> Source:
 
 
 class ChosenColumns:
-    """A table whose columns, and those of its parts, are read as a person says.
-
-    Parameters
-    ----------
-    source : Source
-        The table.
-    choices : Choices
-        What is said of it.
-    """
+    """A table whose columns, and those of its parts, are read as a person says."""
 
     def __init__(self, source: Source, choices: Choices) -> None:
         self._whole, self._codes = source, choices.codes(source.names)

@@ -38,21 +38,11 @@ BooleanLiteral = tuple[int, bool]
 
 @dataclass(frozen=True, slots=True)
 class Boolean:
-    """One Boolean variable.
+    """One Boolean variable."""
 
-    Parameters
-    ----------
-    condition : Condition
-        The positive literal.
-    attribute : int
-        Index of its attribute.
-    values : tuple of int
-        The values of the attribute's domain for which the answer is yes.
-    """
-
-    condition: Condition
-    attribute: int
-    values: tuple[int, ...]
+    condition: Condition  # the positive literal
+    attribute: int  # index of its attribute
+    values: tuple[int, ...]  # the values of the attribute's domain for which the answer is yes
 
     def literal(self, positive: bool) -> Condition:
         """Give the condition of a literal; the negative one holds wherever this one does not."""
@@ -64,30 +54,16 @@ class Boolean:
 
 @dataclass(frozen=True, eq=False)
 class BooleanEncoding:
-    """Boolean variables of a training table, and the way between rows, bits and conditions.
+    """Boolean variables of a training table, and the way between rows, bits and conditions."""
 
-    Parameters
-    ----------
-    attributes : tuple of Attribute
-        Domains of the columns that have a variable.
-    variables : tuple of Boolean
-        The variables.
-    """
-
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[Attribute, ...]  # domains of the columns that have a variable
     variables: tuple[Boolean, ...]
 
     def __len__(self) -> int:
         return len(self.variables)
 
     def covers(self, table: Table) -> PackedCovers:
-        """Return the rows that answer yes to each question.
-
-        Parameters
-        ----------
-        table : Table
-            Training or new rows, read with the schema of the training table (``read_like``).
-        """
+        """Return which rows, read by the schema of the training table, answer yes to what."""
         conditions = [variable.condition for variable in self.variables]
         answers = (_answers(condition, table[condition.column]) for condition in conditions)
         return PackedCovers.pack_lines(answers, len(table))

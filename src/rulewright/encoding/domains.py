@@ -25,18 +25,10 @@ Questions = list[tuple[Condition, tuple[int, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A column as a finite domain.
-
-    Parameters
-    ----------
-    column : str
-        Name of the column.
-    values : tuple of Condition
-        The domain: each training row satisfies at most one of them.
-    """
+    """A column as a finite domain."""
 
     column: str
-    values: tuple[Condition, ...]
+    values: tuple[Condition, ...]  # the domain: each training row satisfies at most one of them
 
     @property
     def size(self) -> int:

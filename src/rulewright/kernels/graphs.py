@@ -27,10 +27,7 @@ _WORK = 1_000_000
 class GraphSet:
     """Graphs that patterns are looked for in, checked once (`native/search/graphs/graph_set.hpp`).
 
-    Parameters
-    ----------
-    graphs : GraphArrays
-        The graphs; labels of -1 are those that no pattern has.
+    Labels of -1 are those that no pattern has.
     """
 
     def __init__(self, graphs: GraphArrays) -> None:
@@ -62,16 +59,7 @@ class GraphSet:
 class SubgraphMiner:
     """All connected subgraphs in enough graphs, in the order of their codes, some at a time.
 
-    Parameters
-    ----------
-    graphs : GraphSet
-        The graphs.
-    min_count : int
-        In how many graphs a pattern must occur.
-    max_edges : int
-        Most edges of a pattern, up to 63.
-    allow_cycles : bool
-        Whether patterns may have cycles.
+    A pattern occurs in `min_count` graphs at least and has at most `max_edges` edges, up to 63.
     """
 
     def __init__(

@@ -33,14 +33,9 @@ class ModelFileError(ValueError):
 
 
 def write_document(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
-    """Write the content of a model to a file; an older file stays whole if anything fails.
+    """Write the content of a model, plain JSON data, to a file; an older one is replaced at once.
 
-    Parameters
-    ----------
-    path : path
-        Where to write; an existing file is replaced in one step.
-    content : dict
-        Plain JSON data: no NaN, no infinite number.
+    If anything fails, for a NaN or an infinite number too, the older file stays whole.
     """
     document = {
         "format": FORMAT,

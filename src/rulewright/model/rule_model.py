@@ -86,17 +86,7 @@ class RuleModel(Exports):
 
     @abstractmethod
     def reasons_for(self, found: Any, row: int, max_reasons: int | None) -> RowReasons:
-        """Give the reasons for the answer on a row, the strongest first.
-
-        Parameters
-        ----------
-        found : Explanation
-            The explanation that the reasons are for.
-        row : int
-            The row.
-        max_reasons : int, optional
-            How many reasons are given one by one; None for all.
-        """
+        """Give the reasons for the answer on a row, the strongest first and `max_reasons` in full."""
 
     def deciding_rules(self, found: Explanation, row: int) -> list[int]:
         """Give the rules that an answer rests on: those that fired, the largest responses first."""

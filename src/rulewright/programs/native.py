@@ -99,15 +99,7 @@ class ProgramRows:
 
 
 class Native:
-    """A program compiled for evaluation, and the bodies of the rules of its model.
-
-    Parameters
-    ----------
-    program : Program
-        What to evaluate.
-    bodies : sequence of Formula, optional
-        The formulas of ``ProgramRows.covers``.
-    """
+    """A program compiled for evaluation, and the bodies of the rules (`ProgramRows.covers`)."""
 
     def __init__(self, program: Program, bodies: Sequence[Formula] = ()) -> None:
         self.program, self.bodies = program, tuple(bodies)

@@ -159,13 +159,6 @@ def adversarial_rows(program: Program, seed: int = 0) -> Rows:
 
     They are mixed at random, and rows are planted that satisfy all conditions of a formula or all
     but one, because random rows seldom meet a long rule.
-
-    Parameters
-    ----------
-    program : Program
-        The program whose thresholds and labels are used.
-    seed : int
-        Seed of the mixing.
     """
     rng = np.random.default_rng(seed)
     schema, marks = program.schema, marks_by_column(program.marked)

@@ -39,13 +39,7 @@ MAX_CHARACTERS = 100_000_000
 
 
 class Writer(ABC):
-    """Expressions of one language; a subclass gives the syntax.
-
-    Parameters
-    ----------
-    program : Program
-        What to write.
-    """
+    """Expressions of one language; a subclass gives the syntax."""
 
     signs: Mapping[str, str] = MappingProxyType({})
     """The operators of ``nodes.Binary``, and "or", that are written otherwise."""
@@ -227,17 +221,9 @@ MAX_SHARED, MIN_CHARACTERS = 400, 50_000
 
 
 def find_repeated(uses: Iterable[tuple[Formula, int]]) -> dict[int, tuple[Formula, int]]:
-    """Give the formulas, and parts of formulas, that are used more than once.
+    """Give the formulas, and parts of them before the whole, that are used more than once.
 
-    Parameters
-    ----------
-    uses : iterable of pairs of a formula and a number
-        Formulas without "not", and how often each is used here.
-
-    Returns
-    -------
-    dict from the identity of a formula to it and the number of uses
-        Parts come before what they are part of.
+    Formulas, which have no "not", come with how often each is used; they are found by identity.
     """
     times: Counter[int] = Counter()
     found: dict[int, Formula] = {}
@@ -259,12 +245,7 @@ def find_long_repeated(
 ) -> list[Formula]:
     """Give the repeated formulas whose repetitions are longest, parts before wholes.
 
-    Parameters
-    ----------
-    uses : iterable of pairs of a formula and a number
-        Formulas without "not", and how often the text has each.
-    length : function
-        Gives the length of the text of a conjunction.
+    `length` gives the length of the text of a conjunction.
     """
     known: dict[int, int] = {}
 

@@ -39,13 +39,7 @@ def _check_parts(formula: object, parts: tuple[object, ...]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Junction:
-    """Several formulas joined by one word.
-
-    Parameters
-    ----------
-    parts : tuple of Formula
-        The formulas.
-    """
+    """Several formulas joined by one word."""
 
     parts: tuple[Formula, ...]
 

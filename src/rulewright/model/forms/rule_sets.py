@@ -32,18 +32,10 @@ TermKey: TypeAlias = "tuple[int, Hashable]"
 
 
 class RuleSet(NamedTuple):
-    """A rule set covers a row if one of its terms does.
+    """A rule set covers a row if one of its terms does."""
 
-    Parameters
-    ----------
-    terms : tuple of int
-        Indices of its rules in the model, rising; with none it covers no row.
-    weight : float
-        Its share of the vote of its class.
-    """
-
-    terms: tuple[int, ...]
-    weight: float
+    terms: tuple[int, ...]  # indices of its rules in the model, rising; with none it covers no row
+    weight: float  # its share of the vote of its class
 
     def to_json(self) -> dict[str, object]:
         """Give the rule set as plain data."""

@@ -56,26 +56,13 @@ def terms_of(rule: Rule) -> Iterator[nodes.Term]:
 
 
 class AddedParts(NamedTuple):
-    """What the rules and lines of a model add to rows, for explanations.
-
-    Parameters
-    ----------
-    rules : tuple of Rule
-        The rules.
-    linear : tuple of LinearTerm
-        The lines.
-    n_scores : int
-        Number of classes; 1 for numbers.
-    units : float array of shape (rows, lines)
-        What the slopes of the lines multiply.
-    failed : bool array of shape (rows, rules) or None
-        Which rule is known not to hold on which row; None if none of them adds anything there.
-    """
+    """What the rules and lines of a model add to rows, for explanations."""
 
     rules: tuple[Rule, ...]
     linear: tuple[LinearTerm, ...]
-    n_scores: int
-    units: NDArray[np.float64]
+    n_scores: int  # number of classes; 1 for numbers
+    units: NDArray[np.float64]  # what slopes multiply, of shape (rows, lines)
+    # which rule (column) is known not to hold on which row; None if no rule adds anything there
     failed: NDArray[np.bool_] | None
 
     @classmethod

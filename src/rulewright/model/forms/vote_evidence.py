@@ -37,37 +37,18 @@ EVIDENCE = define("evidence", _FIELDS.part)
 
 @dataclass(frozen=True, eq=False)
 class VoteEvidence:
-    """How the rule sets of a vote were found and weighed.
+    """How the rule sets of a vote were found and weighed."""
 
-    Parameters
-    ----------
-    encoding : BooleanEncoding
-        The values and intervals that rule sets are made of.
-    terms : tuple of CanonicalTerm
-        Each rule of the model in canonical form.
-    errors : tuple of tuples of float
-        Errors of each rule set of each class, on the rows of the bound.
-    counts : tuple of tuples of float
-        How often each rule set was found.
-    split_prior : tuple of tuples of float or None
-        Weight of each rule set before the rows of the bound were seen, where the prior was learned
-        from other rows.
-    max_terms : int
-        Most terms of a rule set that was searched for.
-    total_weight : float
-        Weight of the rows of the bound.
-    weighted : bool
-        Whether the rows had other weights than 1.
-    """
-
-    encoding: BooleanEncoding
-    terms: tuple[CanonicalTerm, ...]
-    errors: Figures
-    counts: Figures
+    encoding: BooleanEncoding  # the values and intervals that rule sets are made of
+    terms: tuple[CanonicalTerm, ...]  # each rule of the model in canonical form
+    errors: Figures  # errors of each rule set of each class, on the rows of the bound
+    counts: Figures  # how often each rule set was found
+    # weight of each rule set before the rows of the bound were seen, where the prior was learned
+    # from other rows
     split_prior: Figures | None
-    max_terms: int
-    total_weight: float
-    weighted: bool
+    max_terms: int  # most terms of a rule set that was searched for
+    total_weight: float  # weight of the rows of the bound
+    weighted: bool  # whether the rows had other weights than 1
 
     def to_json(self) -> dict[str, object]:
         """Return the evidence as plain data."""

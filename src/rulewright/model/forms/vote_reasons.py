@@ -25,18 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class VoteReasons:
-    """The rule sets that cover rows, by class, and the terms that hold, strongest first.
+    """The rule sets that cover rows, by class, and the terms that hold, strongest first."""
 
-    Parameters
-    ----------
-    model : RuleSetVotes
-        The vote; a class without rule sets has those of the other that do not cover.
-    margins : float array
-        How far the best score of each row is above the second best.
-    """
-
+    # the vote; a class without rule sets has those of the other that do not cover
     model: RuleSetVotes
-    margins: NDArray[np.float64]
+    margins: NDArray[np.float64]  # how far the best score of each row is above the second best
 
     def rule_set_ids(self, found: Explanation, row: int, k: int) -> list[int]:
         """Give the rule sets that vote for a class on a row, those of the largest weight first."""
