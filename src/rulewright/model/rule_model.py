@@ -86,7 +86,7 @@ class RuleModel(Exports):
 
     @abstractmethod
     def reasons_for(self, found: Any, row: int, max_reasons: int | None) -> RowReasons:
-        """Give the reasons for the answer on a row, the strongest first and `max_reasons` in full."""
+        """Give the reasons for the answer on a row, `max_reasons` of them one by one."""
 
     def deciding_rules(self, found: Explanation, row: int) -> list[int]:
         """Give the rules that an answer rests on: those that fired, the largest responses first."""

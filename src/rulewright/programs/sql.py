@@ -170,9 +170,6 @@ class _SqlWriter(Writer):
     def _input(self, name: str) -> str:
         return column_of(self.prelude.names.get(name, name), self.alias, self.dialect)
 
-    def _rows(self) -> str:
-        return rows_of(self.table, self.alias, self.dialect)
-
     def _share_tests(self) -> None:
         """Add columns for the tests that would be written so often that the text grows long."""
         uses = (
@@ -242,10 +239,9 @@ class _SqlWriter(Writer):
         """Write the steps: the columns of earlier ones that later ones read, and their own."""
         known: dict[str, None] = {}
         for i in range(end):
-            own, source = (
-                self.chain[i],
-                self._step_name(i - 1) if i else rows_of(self.table, self.alias, self.dialect),
-            )
+            own, source = self.chain[i], self._step_name(i - 1)
+            if not i:
+                source = rows_of(self.table, self.alias, self.dialect)
             carried = [name for name in known if name not in own and self.last_read[name] > i]
             columns = [*carried, *(f"{text} AS {name}" for name, text in own.items())]
             text = _select(columns or [f"1 AS {self.prefix}row"], source)
