@@ -1,7 +1,7 @@
 from .class_explanation import ClassExplanation as ClassExplanation
 from .class_model import ClassModel as ClassModel
-from .classes import Weigher as Weigher
-from .classes import class_names as class_names
+from .class_model import Weigher as Weigher
+from .class_model import class_names as class_names
 from .decisions import BELOW as BELOW
 from .decisions import Costs as Costs
 from .decisions import IsotonicSteps as IsotonicSteps
@@ -27,12 +27,12 @@ from .forms.nearest import NearestRules as NearestRules
 from .forms.regression import RegressionRules as RegressionRules
 from .forms.rule_sets import RuleSet as RuleSet
 from .forms.rule_sets import TermKey as TermKey
+from .forms.rule_sets import VoteEvidence as VoteEvidence
 from .forms.rule_sets import margins_of as margins_of
 from .forms.rule_sets import term_key as term_key
 from .forms.terms import LinearTerm as LinearTerm
 from .forms.terms import scale_rule as scale_rule
 from .forms.terms import units_of as units_of
-from .forms.vote_evidence import VoteEvidence as VoteEvidence
 from .forms.votes import RuleSetVotes as RuleSetVotes
 from .rule_model import RuleModel as RuleModel
 from .rule_model import to_frame as to_frame

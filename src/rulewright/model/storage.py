@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rulewright.data import COLUMNS, OBJECT, Part, Schema, define, described, list_of, resolve
-from rulewright.model.class_model import ClassModel
-from rulewright.model.classes import CLASSES, classes_from_json
+from rulewright.model.class_model import CLASSES, ClassModel, classes_from_json
 from rulewright.model.document import (
     FORMAT_VERSION,
     MAX_CLASSES,

@@ -31,8 +31,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from rulewright.data import CLASS_WEIGHTS, PLACE, Fields, Schema, Table, described
-from rulewright.model.class_model import ClassModel
-from rulewright.model.classes import Weigher, checked_weights
+from rulewright.model.class_model import ClassModel, Weigher, checked_weights
 from rulewright.model.decisions import BELOW
 from rulewright.model.document import json_list
 from rulewright.model.explanation import Reason, RowReasons

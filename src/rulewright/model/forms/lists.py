@@ -24,8 +24,7 @@ import numpy as np
 
 from rulewright.data import CLASS_WEIGHTS, DISTRIBUTION, Fields, Schema, Table, described
 from rulewright.model.class_explanation import Added, ClassExplanation
-from rulewright.model.class_model import ClassModel
-from rulewright.model.classes import checked_shares, checked_weights
+from rulewright.model.class_model import ClassModel, checked_shares, checked_weights
 from rulewright.model.explanation import plain_reasons, rule_text, select_shown, value_text
 from rulewright.model.text import COVERED, escape_line, write_count
 from rulewright.programs import ClassProgram, Constant, FirstThat, Term, TermSums, recipes

@@ -20,8 +20,7 @@ import numpy as np
 
 from rulewright.data import CLASS_WEIGHTS, Fields, Schema, Table, list_of, read_like
 from rulewright.encoding import PackedCovers
-from rulewright.model.class_model import ClassModel
-from rulewright.model.classes import checked_weights
+from rulewright.model.class_model import ClassModel, checked_weights
 from rulewright.model.explanation import Explanation, Reason, RowReasons, plain_reasons, value_text
 from rulewright.model.forms.lists import distribution_of
 from rulewright.model.text import escape_line
