@@ -17,7 +17,7 @@ from attack.attempts import Note, Outcome, told
 from attack.randoms import chance, pick
 from rulewright.data import DataError
 from rulewright.model import ClassModel
-from rulewright.programs.adversarial import adversarial_rows
+from rulewright.programs.parity import adversarial_rows
 from rulewright.programs.sql import write_sql
 from rulewright.programs.sql_words import quoted_name
 from rulewright.programs.target import Answer, CannotRunError, Runner

@@ -14,7 +14,7 @@ from attack.attempts import Outcome, ends_well
 from attack.randoms import chance, pick
 from rulewright.model import ClassModel, ModelFileError, RuleModel, load_model
 from rulewright.programs import ParityError
-from rulewright.programs.adversarial import adversarial_rows
+from rulewright.programs.parity import adversarial_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,7 +22,7 @@ from rulewright.model import (
     UnorderedRules,
 )
 from rulewright.model.forms.rule_sets import number_terms, term_shares
-from rulewright.model.linear import LinearTerm
+from rulewright.model.forms.terms import LinearTerm
 from rulewright.programs.distances import LabelDistance, NumberDistance
 from rulewright.rules import (
     Adds,

@@ -27,7 +27,7 @@ from attack.attempts import Note, attempted
 from attack.harness import hammer, seeds_from
 from rulewright.data import read_table
 from rulewright.model import load_model
-from rulewright.programs.adversarial import adversarial_rows
+from rulewright.programs.parity import adversarial_rows
 from rulewright.programs.target import CannotRunError
 from rulewright.programs.targets import TARGETS
 

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulewright.data.labels import factor, recode_labels, unique_numbers
+from rulewright.data.values import factor, recode_labels, unique_numbers
 
 
 def test_factor_sorts_numbers_by_value():

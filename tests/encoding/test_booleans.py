@@ -7,8 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rules.builders import nominal, numeric, small_tables, table
-from rulewright.encoding.booleans import BooleanEncoding, encode_booleans
-from rulewright.encoding.domains import attributes, equal_frequency_cuts
+from rulewright.encoding.booleans import (
+    BooleanEncoding,
+    attributes,
+    encode_booleans,
+    equal_frequency_cuts,
+)
 from rulewright.rules import Contradiction, Range, parse_conjunction
 
 NAN = math.nan

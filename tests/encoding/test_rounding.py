@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rulewright.encoding.rounding import MOST_DIGITS, round_digits, round_edges
+from rulewright.encoding.binned import MOST_DIGITS, round_digits, round_edges
 
 TINY, HUGE = math.ulp(0.0), sys.float_info.max
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

@@ -11,7 +11,7 @@ from rules.builders import a_rule
 from rulewright.data import DataError, read_like, read_table
 from rulewright.estimators.finishing.compression import compress, size_curve
 from rulewright.model import AdditiveRules, load_model
-from rulewright.model.steps import IsotonicSteps
+from rulewright.model.decisions import IsotonicSteps
 from rulewright.rules import Adds, Conjunction, Range
 from rulewright.weighting import elimination
 from rulewright.weighting.l1.multinomial import L2

@@ -15,7 +15,7 @@ from rulewright import (
 )
 from rulewright.data import DataError, read_table
 from rulewright.estimators import compress, cross_fit
-from rulewright.model.counts import Weigher
+from rulewright.model.class_model import Weigher
 from rulewright.rules import Coverage
 from rulewright.trust import rule_statistics
 

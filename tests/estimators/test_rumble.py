@@ -7,7 +7,7 @@ import pytest
 from builders import mixed_table, rumble
 from rulewright import RumbleClassifier, WeightNorm, read_table
 from rulewright.data import TrainingSet
-from rulewright.encoding.domains import equal_frequency_cuts
+from rulewright.encoding.booleans import equal_frequency_cuts
 from rulewright.estimators.folds.folds import Folds
 from rulewright.estimators.rumble.preparing import BUDGETS, choose_budget
 from rulewright.estimators.rumble.weighing import Selection, find_best_prefix

@@ -10,7 +10,7 @@ from rulewright import MLRulesClassifier, RuleSetEnsembleClassifier
 from rulewright.data import DataError, read_table
 from rulewright.explain import importance, interactions, local_importance, partial_dependence
 from rulewright.model import AdditiveRules, RegressionRules, load_model
-from rulewright.model.linear import LinearTerm
+from rulewright.model.forms.terms import LinearTerm
 from rulewright.rules import Adds, Coverage, NumberCoverage, Rule, parse_formula
 
 pytestmark = pytest.mark.native

@@ -26,7 +26,7 @@ from rulewright.data.kinds.nominal import label_value
 from rulewright.explain import counterfactual
 from rulewright.explain.counterfactuals.moves import moves_of
 from rulewright.model import AdditiveRules, DnfModel, RegressionRules, load_model
-from rulewright.model.linear import LinearTerm
+from rulewright.model.forms.terms import LinearTerm
 from rulewright.programs.covers import marks_by_column
 from rulewright.rules import Adds, Claims, Coverage, NumberCoverage, Rule, parse_formula
 

@@ -10,13 +10,12 @@ import reference
 from budget import examples
 from builders import SEEDS
 from graph_cases import arrays_of, occurs
-from reference.graphs import generalised
+from reference.graphs import generalised, is_canonical
 from rulewright import kernels
-from rulewright.kernels.graph_codes import (
+from rulewright.kernels.graphs import (
     SmallGraph,
     canonical_code,
     code_edges,
-    is_canonical,
 )
 from rulewright.relational import Graph
 

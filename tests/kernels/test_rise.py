@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import reference
 from budget import examples
 from builders import SEEDS
-from reference.nearest import squared_gaps
+from reference.nearest import is_nominal, squared_gaps
 from rulewright import kernels
 from rulewright.kernels import Boxes, DistanceColumns
 
@@ -35,7 +35,7 @@ def random_values(rng, columns, n_rows):
     """Make values that collide, some numbers missing."""
     values = np.empty((n_rows, len(columns.widths)))
     for j in range(values.shape[1]):
-        if columns.is_nominal(j):
+        if is_nominal(columns, j):
             n_codes = columns.group_starts[j + 1] - columns.group_starts[j]
             values[:, j] = rng.integers(0, n_codes, n_rows)
         else:
@@ -104,7 +104,7 @@ def gaps_of(state, arguments):
     gaps = np.zeros((len(state.places), len(values)))
     for i, (low, high) in enumerate(zip(state.lows, state.highs, strict=True)):
         for j, x in enumerate(values.T):
-            if low[j] >= 0 if columns.is_nominal(j) else high[j] < np.inf:
+            if low[j] >= 0 if is_nominal(columns, j) else high[j] < np.inf:
                 gaps[i] += squared_gaps(columns, j, low[j], high[j], x)
     return gaps
 

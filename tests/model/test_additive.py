@@ -12,7 +12,7 @@ from model.builders import CHURN_ROWS, CHURN_SCHEMA, churn_model, models
 from rules.builders import a_rule
 from rulewright.data import ColumnSchema, DataError, Schema, read_like, read_table
 from rulewright.model import AdditiveRules, IsotonicSteps
-from rulewright.programs.adversarial import adversarial_rows
+from rulewright.programs.parity import adversarial_rows
 from rulewright.rules import Adds, Conjunction, parse_conjunction
 
 pytestmark = pytest.mark.native

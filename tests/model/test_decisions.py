@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from budget import examples
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, models
 from rulewright.model import AdditiveRules, IsotonicSteps
-from rulewright.programs.adversarial import adversarial_rows
+from rulewright.programs.parity import adversarial_rows
 
 pytestmark = pytest.mark.native
 

@@ -11,7 +11,7 @@ from rules.builders import a_rule
 from rulewright.data import read_like, read_table
 from rulewright.encoding.booleans import encode_booleans
 from rulewright.model import AdditiveRules, DnfModel, ModelFileError, load_model
-from rulewright.programs.adversarial import adversarial_rows
+from rulewright.programs.parity import adversarial_rows
 from rulewright.rules import Claims, parse_conjunction
 
 pytestmark = pytest.mark.native

@@ -21,7 +21,7 @@ from rules.builders import a_rule
 from rulewright.data import read_table
 from rulewright.estimators import LEARNERS
 from rulewright.model import AdditiveRules, UnorderedRules
-from rulewright.programs.adversarial import adversarial_rows
+from rulewright.programs.parity import adversarial_rows
 from rulewright.rules import Adds, Conjunction, Head, parse_conjunction
 
 pytestmark = pytest.mark.native

@@ -12,7 +12,7 @@ from rulewright.data.training import TrainingSet
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.lists.assembly import SMOOTHING, decision_list, unordered_rules
 from rulewright.model import DecisionList, ModelFileError, UnorderedRules, load_model
-from rulewright.programs.adversarial import adversarial_rows
+from rulewright.programs.parity import adversarial_rows
 from rulewright.rules import Coverage, Rule, Says, parse_formula
 from rulewright.trust import rule_statistics
 

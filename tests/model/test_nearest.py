@@ -9,8 +9,8 @@ from budget import examples
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, nearest_models, saved, write
 from rulewright.data import read_like, read_table
 from rulewright.model import ModelFileError, NearestRules, load_model
-from rulewright.programs.adversarial import adversarial_rows
 from rulewright.programs.distances import LabelDistance, NumberDistance
+from rulewright.programs.parity import adversarial_rows
 from rulewright.rules import (
     Conjunction,
     Coverage,

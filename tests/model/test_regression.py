@@ -12,8 +12,8 @@ from model.builders import CHURN_ROWS, CHURN_SCHEMA, conditions, saved, write
 from rules.builders import formulas
 from rulewright.data import read_like
 from rulewright.model import AdditiveRules, ModelFileError, RegressionRules, load_model
-from rulewright.model.linear import LinearTerm
-from rulewright.programs.adversarial import adversarial_rows
+from rulewright.model.forms.terms import LinearTerm
+from rulewright.programs.parity import adversarial_rows
 from rulewright.rules import Adds, Coverage, NumberCoverage, Rule, parse_conjunction
 
 pytestmark = pytest.mark.native

@@ -20,7 +20,7 @@ from model.builders import (
 )
 from rulewright.data import label_of
 from rulewright.model import AdditiveRules, ModelFileError, load_model
-from rulewright.programs.adversarial import adversarial_rows
+from rulewright.programs.parity import adversarial_rows
 
 pytestmark = pytest.mark.native
 

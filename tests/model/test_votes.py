@@ -12,7 +12,7 @@ from programs.builders import tamper
 from rules.builders import a_rule
 from rulewright.data import read_table
 from rulewright.model import DnfModel, ModelFileError, RuleSet, RuleSetVotes, load_model
-from rulewright.programs.adversarial import adversarial_rows
+from rulewright.programs.parity import adversarial_rows
 from rulewright.rules import Votes, parse_conjunction
 
 pytestmark = pytest.mark.native

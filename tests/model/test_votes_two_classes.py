@@ -12,7 +12,7 @@ from budget import examples
 from model.builders import saved, vote_models
 from rulewright.data import read_table
 from rulewright.model import RuleSetVotes, load_model
-from rulewright.programs.adversarial import adversarial_rows
+from rulewright.programs.parity import adversarial_rows
 from rulewright.rules import parse_conjunction
 
 pytestmark = pytest.mark.native

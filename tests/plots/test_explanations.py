@@ -16,7 +16,7 @@ from rulewright.explain import (
     rule_overlap,
 )
 from rulewright.model import RegressionRules
-from rulewright.model.linear import LinearTerm
+from rulewright.model.forms.terms import LinearTerm
 from rulewright.plots import (
     dependence_chart,
     effects_chart,

@@ -7,8 +7,8 @@ from model.builders import churn_model, models
 from rules.builders import a_rule
 from rulewright.data import ColumnSchema, Schema, read_like
 from rulewright.model import AdditiveRules
-from rulewright.programs.adversarial import adversarial_rows
 from rulewright.programs.covers import Coder
+from rulewright.programs.parity import adversarial_rows
 from rulewright.rules import Conjunction, Labels, Range, negate, parse_condition
 
 

@@ -11,7 +11,7 @@ from model.builders import CHURN_SCHEMA
 from rules.builders import a_rule
 from rulewright.model import AdditiveRules, DnfModel, IsotonicSteps, RegressionRules, RuleSetVotes
 from rulewright.model.forms.rule_sets import RuleSet
-from rulewright.model.linear import LinearTerm
+from rulewright.model.forms.terms import LinearTerm
 from rulewright.programs.sql import write_sql
 from rulewright.programs.targets import TARGETS
 from rulewright.rules import Claims, Votes, parse_conjunction

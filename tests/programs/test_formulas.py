@@ -10,7 +10,7 @@ from model.builders import CHURN_SCHEMA, conditions
 from rules.builders import formulas
 from rulewright.data import read_like
 from rulewright.model import AdditiveRules
-from rulewright.programs.adversarial import adversarial_rows
+from rulewright.programs.parity import adversarial_rows
 from rulewright.programs.program import positive
 from rulewright.rules import Adds, Coverage, Not, Rule, parse_formula
 

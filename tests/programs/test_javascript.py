@@ -24,7 +24,7 @@ from rules.builders import a_rule
 from rulewright.data import ColumnSchema, Schema, label_of, read_table
 from rulewright.data.late_imports import optional
 from rulewright.model import AdditiveRules, RegressionRules
-from rulewright.model.linear import LinearTerm
+from rulewright.model.forms.terms import LinearTerm
 from rulewright.programs import ParityError, javascript
 from rulewright.programs.targets import TARGETS
 from rulewright.rules import Conjunction, Labels, Range

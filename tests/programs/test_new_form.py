@@ -18,8 +18,8 @@ from rulewright.data import read_like
 from rulewright.data.json_fields import DISTRIBUTION, Fields
 from rulewright.model import ClassModel, load_model, model_schema, storage
 from rulewright.programs import recipes
-from rulewright.programs.adversarial import adversarial_rows
 from rulewright.programs.nodes import Constant, FirstThat
+from rulewright.programs.parity import adversarial_rows
 from rulewright.programs.program import ClassProgram
 from rulewright.rules import Coverage, Rule, Says, parse_formula
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from budget import examples
 from model.builders import CHURN_ROWS, assert_chosen, churn_model, dnf_models, models, vote_models
 from rulewright.data import label_of
-from rulewright.programs.adversarial import adversarial_rows
+from rulewright.programs.parity import adversarial_rows
 
 pytestmark = pytest.mark.native
 

@@ -7,23 +7,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.kernels.graph_codes import (
+from rulewright.kernels.graphs import (
     EDGE,
     SmallGraph,
     canonical_code,
     code_edges,
-    is_canonical,
 )
 from rulewright.kernels.structs import FoundSubgraphs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rulewright.kernels.graph_codes import Code, CodeEdge
+    from rulewright.kernels.graphs import Code, CodeEdge
     from rulewright.kernels.structs import GraphArrays, IntArray, WordArray
 
     Embedding = tuple[int, ...]
     """Vertices that those of a pattern are mapped to, in the order of their numbers."""
+
+
+def is_canonical(code: Code) -> bool:
+    """Tell whether no traversal gives a smaller code."""
+    return canonical_code(SmallGraph.of(code)) == code
 
 
 class GraphSet:

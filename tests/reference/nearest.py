@@ -20,11 +20,16 @@ if TYPE_CHECKING:
     )
 
 
+def is_nominal(columns: DistanceColumns, j: int) -> bool:
+    """Tell whether column j has codes."""
+    return bool(columns.group_starts[j] < columns.group_starts[j + 1])
+
+
 def squared_gaps(
     columns: DistanceColumns, j: int, low: float, high: float, values: FloatArray
 ) -> FloatArray:
     """Give the squared distance of each value of column j to a condition on it."""
-    if columns.is_nominal(j):
+    if is_nominal(columns, j):
         groups = columns.groups[columns.group_starts[j] : columns.group_starts[j + 1]]
         table = columns.tables[columns.table_starts[j] : columns.table_starts[j + 1]]
         n = round(len(table) ** 0.5)
@@ -74,7 +79,7 @@ class RiseSearch:
         self.values, self.columns, self.labels, self.weights = values, columns, labels, weights
         self.alone, self.ranks, self.unit, self.max_passes = alone, ranks, unit, max_passes
         n, n_columns = values.shape
-        self.nominal = np.array([columns.is_nominal(j) for j in range(n_columns)], dtype=np.bool_)
+        self.nominal = np.array([is_nominal(columns, j) for j in range(n_columns)], dtype=np.bool_)
         gap = np.isnan(values)
         self.lows = np.where(gap, -np.inf, values)  # a missing number makes no condition
         self.highs = np.where(gap, np.inf, values)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.kernels import CodeColumns
-    from rulewright.kernels.partition import Lanes
+    from rulewright.kernels.searches import Lanes
     from rulewright.kernels.structs import BoolArray, RowArray, StatArray
 
 

@@ -1,4 +1,4 @@
-"""Columns that are read by the choices of a person: codes of missing values, written numbers."""
+"""Columns that a person names, and reads by choices: codes of missing values, written numbers."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.choices import Choices, How
 from rulewright.data.errors import DataError, RowError
 from rulewright.data.findings import Finding, format_count, of_values
 from rulewright.data.moments import Order, from_object, from_text
 from rulewright.data.number_texts import NumberTexts, TextTraits, is_code
-from rulewright.data.schema import label_of
+from rulewright.data.schema import WORDS, Choices, How, column_and_word, label_of
 from rulewright.data.source import Raw, Source, Wanted
 from rulewright.data.values import convert_values, exact_number
 
@@ -26,15 +25,7 @@ def apply_choices(source: Source, choices: Choices) -> Source:
 
 
 class ChosenColumns:
-    """A table whose columns, and those of its parts, are read as a person says.
-
-    Parameters
-    ----------
-    source : Source
-        The table.
-    choices : Choices
-        What is said of it.
-    """
+    """A table whose columns, and those of its parts, are read as a person says."""
 
     def __init__(self, source: Source, choices: Choices) -> None:
         self._whole, self._codes = source, choices.codes(source.names)
@@ -190,3 +181,54 @@ def _is_coded(value: Any, codes: set[str], numbers: set[float]) -> bool:
     if isinstance(value, str):
         return value in codes or value.strip() in codes
     return not isinstance(value, bool) and isinstance(value, int | float) and value in numbers
+
+
+ColumnChoice = str | int | Iterable[str | int] | None
+
+
+def read_choices(
+    source: Source, missing: Any, **kinds: ColumnChoice
+) -> tuple[Choices, dict[int, str]]:
+    """Return what is said of the values of columns, and the kinds that are given."""
+    words: dict[str, dict[str, Any]] = {option: {} for option in WORDS}
+    chosen_kinds: dict[int, str] = {}
+    for kind, columns in kinds.items():
+        for column in _list_choice(columns, kind):
+            name, word = column, None
+            if kind in WORDS and isinstance(column, str):
+                name, word = column_and_word(column, source.positions, kind)
+            at = position(source, name, kind)
+            if chosen_kinds.setdefault(at, kind) != kind:
+                both = f"both {chosen_kinds[at]} and {kind}"
+                raise DataError(f"Column {source.names[at]!r} is named {both}.")
+            if word is not None:
+                words[kind][source.names[at]] = word
+    given = (tuple(found.items()) for found in words.values())
+    return Choices(check_missing_codes(missing), *given), chosen_kinds
+
+
+def positions(source: Source, choice: ColumnChoice, option: str) -> list[int]:
+    """Return the positions of the columns that an option names."""
+    return [position(source, column, option) for column in _list_choice(choice, option)]
+
+
+def _list_choice(choice: ColumnChoice, option: str) -> list[str | int]:
+    try:
+        return [choice] if isinstance(choice, str | int) else list(choice or ())
+    except TypeError:
+        raise DataError(f"{option}: expected a list of columns, got {choice!r:.60}.") from None
+
+
+def position(source: Source, column: str | int, option: str) -> int:
+    """Return the position of a column, given by its name or position."""
+    n_columns = len(source.names)
+    if isinstance(column, str):
+        if column in source.positions:
+            return source.positions[column]
+        known = ", ".join(map(repr, source.names[:20]))
+        raise DataError(f"{option}={column!r}: there is no such column. The columns are: {known}.")
+    if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
+        raise DataError(f"{option}: columns are given by name or position, got {column!r}.")
+    if not -n_columns <= column < n_columns:
+        raise DataError(f"{option}={column}: there are only {n_columns} columns.")
+    return int(column) % n_columns

@@ -12,15 +12,7 @@ class DataTypeError(DataError, TypeError):
 
 
 class RowError(DataError):
-    """An error about one row, whose number stands between two texts.
-
-    Parameters
-    ----------
-    before, after : str
-        What is said before and after the number.
-    row : int
-        The row, counted from 0.
-    """
+    """An error about one row, counted from 0, whose number stands between two texts."""
 
     def __init__(self, before: str, row: int, after: str) -> None:
         super().__init__(f"{before}row {row} (counting from 0){after}")

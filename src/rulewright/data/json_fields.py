@@ -29,22 +29,12 @@ class Definition:
 
 @dataclass(frozen=True, eq=False)
 class Fields:
-    """The fields that a JSON object has and may have.
+    """The fields that a JSON object has and may have."""
 
-    Parameters
-    ----------
-    needed, optional : mapping of str to dict
-        What each field holds, as a part of the schema.
-    about : str
-        What the object is.
-    more : dict
-        What the schema says of the fields together.
-    """
-
-    needed: Mapping[str, Any]
+    needed: Mapping[str, Any]  # what each field holds, as a part of the schema
     optional: Mapping[str, Any] = field(default_factory=dict)
-    about: str = ""
-    more: Part = field(default_factory=dict)
+    about: str = ""  # what the object is
+    more: Part = field(default_factory=dict)  # what the schema says of the fields together
 
     def fit(self, obj: object) -> TypeGuard[dict[str, Any]]:
         """Return whether an object has all needed fields and no unknown ones."""

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.choices import How
 from rulewright.data.findings import Finding, format_count, of_values, quote_examples
+from rulewright.data.schema import How
 from rulewright.data.source import as_objects
 from rulewright.data.values import text_to_number
 
@@ -99,18 +99,9 @@ class TextTraits:
 
 
 class NumberTexts:
-    """The texts of a column, and the numbers that they write.
+    """The texts of a column, or of some rows of it, and the numbers that they write.
 
-    Parameters
-    ----------
-    texts : array of str or None
-        The column.
-    how : {"coerce", "thousands", "comma"}, optional
-        What is known of it.
-    counts : dict, optional
-        The rows of each text, in place of the column.
-    marks : TextTraits, optional
-        What is known of the whole column, if these are some rows of it.
+    `counts` gives the rows of each text in place of the column, `marks` what is known of the whole.
     """
 
     def __init__(

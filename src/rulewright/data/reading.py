@@ -9,22 +9,34 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.chosen_columns import apply_choices, drop_unlabelled_rows
-from rulewright.data.column_schema import ColumnSchema
-from rulewright.data.derivation import Derivable
+from rulewright.data.chosen_columns import (
+    ColumnChoice,
+    apply_choices,
+    drop_unlabelled_rows,
+    position,
+    positions,
+    read_choices,
+)
 from rulewright.data.errors import DataError
 from rulewright.data.findings import Finding
 from rulewright.data.kind import KINDS
 from rulewright.data.kinds import read_column
-from rulewright.data.naming import ColumnChoice, position, positions, read_choices
-from rulewright.data.numbers import Numbers, looks_numeric, numbers_of, read_numbers
-from rulewright.data.readers.arrays import array_source, dict_source, values_of
-from rulewright.data.readers.frames import frame_source
-from rulewright.data.readers.options import MAX_UNZIPPED_BYTES, FileOptions
-from rulewright.data.schema import Schema, check_distinct, check_encodable
+from rulewright.data.readers.arrays import array_source, dict_source, frame_source, values_of
+from rulewright.data.readers.opened_file import MAX_UNZIPPED_BYTES, FileOptions
+from rulewright.data.schema import ColumnSchema, Derivable, Schema, check_distinct, check_encodable
 from rulewright.data.source import Source
 from rulewright.data.table import Column, Table
-from rulewright.data.target import Target, make_weights, read_target, read_weights, target_of
+from rulewright.data.target import (
+    Numbers,
+    Target,
+    looks_numeric,
+    make_weights,
+    numbers_of,
+    read_numbers,
+    read_target,
+    read_weights,
+    target_of,
+)
 
 Task = Literal["classification", "regression"]
 

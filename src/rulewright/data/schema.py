@@ -1,21 +1,28 @@
-"""The schema of a table: names, kinds and labels of its columns."""
+"""The schema of a table: names, kinds and labels of its columns, and what was said to read them.
+
+Other rooms and packages define derived columns. A derivation is a part of the schema, hence of a
+saved model. An entry point of the group ``rulewright.derivations`` names its class, under the field
+of the schema that it is written to: ``recipe = "rulewright.relational.recipe:Recipe"``.
+"""
 
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from importlib.metadata import entry_points
+from typing import Any, Literal, Protocol, Self, cast, get_args
 
 import numpy as np
 
-from rulewright.data.choices import CHOICES, NO_CHOICES, Choices
-from rulewright.data.column_schema import ColumnSchema, column_part
-from rulewright.data.derivation import Derivation, read_derivation
 from rulewright.data.errors import DataError, DataTypeError
-from rulewright.data.json_fields import FLAG, OBJECT, Fields, define, described
+from rulewright.data.json_fields import FLAG, OBJECT, TEXT, Fields, Part, define, described, list_of
+from rulewright.data.kind import KINDS, Kind
+from rulewright.data.moments import Order
+from rulewright.data.source import LabelType
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 BOOLEAN_LABELS = ("false", "true")
@@ -35,6 +42,174 @@ def label_of(value: object) -> str:
     raise DataTypeError(
         f"A label must be a string, a boolean or a number, not {type(value).__name__!r}."
     )
+
+
+How = Literal["coerce", "thousands", "comma"]
+"""
+What a person says of a column of written numbers.
+
+coerce     what is no number is missing
+thousands  commas separate thousands
+comma      commas are decimal marks
+"""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Codes of missing values, and columns whose text writes numbers or dates."""
+
+    missing: tuple[str, ...] = ()  # CODE, or COL:CODE for one column
+    numeric: tuple[tuple[str, How], ...] = ()
+    dates: tuple[tuple[str, Order], ...] = ()
+
+    def codes(self, names: Iterable[str]) -> dict[str, set[str]]:
+        """Return the codes of each column."""
+        codes: dict[str, set[str]] = {name: set() for name in names}
+        for code in self.missing:
+            name, colon, one = code.partition(":")
+            if colon and name in codes:
+                codes[name].add(one)
+            else:
+                for found in codes.values():
+                    found.add(code)
+        return codes
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the choices as plain data."""
+        return {
+            "missing": list(self.missing),
+            "numeric": dict(self.numeric),
+            "dates": dict(self.dates),
+        }
+
+    @classmethod
+    def from_json(cls, obj: object) -> Self:
+        """Read what `to_json` wrote; anything else is a DataError."""
+        words = {"numeric": get_args(How), "dates": get_args(Order)}
+        if not CHOICES.fit(obj):
+            raise DataError("The choices of a schema must be missing, numeric and dates.")
+        codes = obj["missing"]
+        if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
+            raise DataError("The choices of a schema: missing must be a list of strings.")
+        for option, known in words.items():
+            found = obj[option]
+            if not isinstance(found, dict) or not all(word in known for word in found.values()):
+                raise DataError(
+                    f"The choices of a schema: {option} must give {' or '.join(known)} by column."
+                )
+        return cls(tuple(codes), tuple(obj["numeric"].items()), tuple(obj["dates"].items()))
+
+
+CHOICES = Fields(
+    {
+        "missing": described("Codes of missing values: CODE, or COLUMN:CODE.", list_of(TEXT)),
+        "numeric": {**OBJECT, "additionalProperties": {"enum": get_args(How)}},
+        "dates": {**OBJECT, "additionalProperties": {"enum": get_args(Order)}},
+    }
+)
+
+NO_CHOICES = Choices()
+
+WORDS: dict[str, tuple[str, ...]] = {"numeric": get_args(How), "date": get_args(Order)}
+"""What may be said of a column, by the option that says it."""
+
+
+def column_and_word(text: str, names: Iterable[str], option: str) -> tuple[str, Any]:
+    """Split ``COL:WORD``, unless the whole text is the name of a column; None without a word."""
+    name, colon, word = text.rpartition(":")
+    if not colon or text in names:
+        return text, None
+    if word not in WORDS[option]:
+        raise DataError(
+            f"{option}={text!r}: there is no such column, and {word!r} is not one of "
+            f"{', '.join(WORDS[option])}."
+        )
+    return name, word
+
+
+GROUP = "rulewright.derivations"
+"""Group of entry points."""
+
+
+class Derivation(Protocol):
+    """How some columns of a schema are made, as plain data."""
+
+    @property
+    def names(self) -> Set[str]:
+        """Names of the derived columns."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the derivation as plain data."""
+
+    @classmethod
+    def from_json(cls, obj: object) -> Self:
+        """Read what `to_json` wrote; anything else is a DataError."""
+
+
+class Derivable(ABC):
+    """Tables from which the columns of a schema can be made."""
+
+    @abstractmethod
+    def derive(self, schema: Any, needed: Collection[str] | None = None) -> Any:
+        """Return the table of the columns of a schema, or of those that are needed."""
+
+
+def read_derivation(field: str, obj: object) -> Derivation:
+    """Read the derivation in a field of a schema, by the class that is registered for it."""
+    for point in entry_points(group=GROUP, name=field):
+        return cast("type[Derivation]", point.load()).from_json(obj)
+    raise DataError(f"The schema has {field!r}, which no installed package can read.")
+
+
+@dataclass(frozen=True)
+class ColumnSchema:
+    """One column: its name, its kind and, when nominal, its labels."""
+
+    name: str
+    kind: str  # a key of KINDS
+    labels: tuple[str, ...] = ()  # in the order of the codes, declared but unused ones included
+    label_type: LabelType = "string"  # what the labels were before they became text
+
+    @property
+    def type(self) -> Kind:
+        """The kind of the column, which reads, writes and codes its values."""
+        return KINDS[self.kind]
+
+    @cached_property
+    def label_index(self) -> dict[str, int]:
+        """Code of each label."""
+        return {label: code for code, label in enumerate(self.labels)}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the column as plain data."""
+        return {"name": self.name, "kind": self.kind, **self.type.to_json(self)}
+
+    @classmethod
+    def from_json(cls, obj: object) -> Self:
+        """Read what `to_json` wrote; anything else is a DataError."""
+        if not isinstance(obj, dict) or not isinstance(obj.get("name"), str):
+            raise DataError(f"A column of the schema must be an object with a name, got {obj!r}.")
+        name, kind = obj["name"], obj.get("kind")
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise DataError(f"Column {name!r}: kind must be {' or '.join(KINDS)}, got {kind!r}.")
+        fields = KINDS[kind].fields
+        if not (expected := _fields([kind])).fit(obj):
+            raise DataError(f"Column {name!r}: expected the fields {sorted(expected.needed)}.")
+        checked = KINDS[kind].from_json(name, {field: obj[field] for field in fields})
+        return cls(name, kind, **checked)
+
+
+def column_part() -> Part:
+    """Return a column as a part of the schema of model files; kinds with equal fields are one."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name, kind in KINDS.items():
+        alike.setdefault(tuple(kind.fields), []).append(name)
+    return {"oneOf": [_fields(kinds).part for kinds in alike.values()]}
+
+
+def _fields(kinds: list[str]) -> Fields:
+    kind: Part = {"const": kinds[0]} if len(kinds) == 1 else {"enum": kinds}
+    return Fields({"name": TEXT, "kind": kind, **KINDS[kinds[0]].fields})
 
 
 @dataclass(frozen=True)
@@ -90,7 +265,7 @@ class Schema:
         return content
 
     @classmethod
-    def from_json(cls, obj: object) -> "Schema":
+    def from_json(cls, obj: object) -> Self:
         """Read what `to_json` wrote; anything else is a DataError."""
         if not _FIELDS.fit(obj):
             raise DataError("A schema must be an object with the fields 'named' and 'columns'.")

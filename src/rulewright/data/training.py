@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
-from rulewright.data.numbers import Numbers
 from rulewright.data.schema import Schema
 from rulewright.data.table import Column, Table
-from rulewright.data.target import Target
+from rulewright.data.target import Numbers, Target
 
 TargetType = TypeVar("TargetType", Target, Numbers)
 

@@ -1,6 +1,7 @@
 from .binned import EXACT_ROWS as EXACT_ROWS
 from .binned import FAST_BINS as FAST_BINS
 from .binned import MOST_BINS as MOST_BINS
+from .binned import MOST_DIGITS as MOST_DIGITS
 from .binned import BinnedColumns as BinnedColumns
 from .binned import Bins as Bins
 from .binned import Test as Test
@@ -11,7 +12,9 @@ from .binned import encode_column as encode_column
 from .binned import pad_tests as pad_tests
 from .booleans import BooleanEncoding as BooleanEncoding
 from .booleans import BooleanLiteral as BooleanLiteral
+from .booleans import attributes as attributes
 from .booleans import encode_booleans as encode_booleans
+from .booleans import equal_frequency_cuts as equal_frequency_cuts
 from .canonical import CanonicalRuleSet as CanonicalRuleSet
 from .canonical import CanonicalTerm as CanonicalTerm
 from .canonical import canonical_rule_set as canonical_rule_set
@@ -24,8 +27,5 @@ from .covers import WORD as WORD
 from .covers import PackedCovers as PackedCovers
 from .covers import count_words as count_words
 from .covers import unpack_words as unpack_words
-from .domains import attributes as attributes
-from .domains import equal_frequency_cuts as equal_frequency_cuts
-from .rounding import MOST_DIGITS as MOST_DIGITS
 from .signed import SignedCovers as SignedCovers
 from .signed import SignedStack as SignedStack

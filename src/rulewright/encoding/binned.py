@@ -18,19 +18,15 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from rulewright import kernels
-from rulewright.data import DataError
-from rulewright.encoding.rounding import round_edges
-from rulewright.kernels import CodeColumns, GrownCondition, Op
-from rulewright.rules import Conjunction, Labels, Presence, Range
+from rulewright.data import Column, ColumnSchema, DataError, Kind, Schema, Table
+from rulewright.kernels import CodeColumns, GrownCondition, IntArray, Op
+from rulewright.rules import Condition, Conjunction, Labels, Presence, Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Column, ColumnSchema, Kind, Schema, Table
-    from rulewright.kernels import IntArray
-    from rulewright.rules import Condition
 
 Threshold = Literal["midpoint", "observed", "short"]
 Test = tuple[int, ...]
@@ -311,3 +307,43 @@ def encode_column(column: Column, bins: Bins, n_threads: int) -> NDArray[np.inte
     return kernels.encode_values(
         column.values, bins.high, False, n_threads=n_threads, missing=len(bins)
     )
+
+
+MOST_DIGITS = 15
+"""Decimals with this many digits are distinct floats."""
+
+_POWERS = np.array([float(f"1e{k}") for k in range(23)])  # the powers of ten that are exact floats
+
+
+def round_digits(values: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
+    """Round finite numbers to 1 to 15 significant digits.
+
+    The results are the floats nearest to the rounded decimals: 0.3, never 0.30000000000000004.
+    """
+    sizes = np.abs(values)
+    exponents = np.floor(np.log10(sizes, where=sizes > 0, out=np.zeros(len(values))))
+    last = exponents.astype(np.intp) + 1 - digits  # the power of ten of the last digit kept
+    up, down = _POWERS[np.clip([-last, last], 0, len(_POWERS) - 1)]
+    # One of the powers is 1, and with exact numbers the last step gives the nearest float.
+    rounded: NDArray[np.float64] = np.rint(values * up / down) / up * down
+    extreme = np.abs(last) >= len(_POWERS)
+    rounded[extreme] = [float(f"{value:.{digits - 1}e}") for value in values[extreme].tolist()]
+    return rounded + 0.0  # turns -0.0 into 0.0
+
+
+def round_edges(distinct: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
+    """Find a number of at most `digits` significant digits in every gap between ascending values.
+
+    It is the number of fewest digits nearest to the middle of the gap, with ``value <= edge < next
+    value``; gaps that hold no such number are left out.
+    """
+    low, high = distinct[:-1], distinct[1:]
+    middle = low / 2 + high / 2
+    edges, found = np.empty(len(low)), np.zeros(len(low), dtype=np.bool_)
+    for few in range(1, digits + 1):
+        # The middle may round to the upper value, which an edge must stay below.
+        for rounded in (round_digits(middle, few), round_digits(low, few)):
+            fits = ~found & (low <= rounded) & (rounded < high)
+            edges[fits] = rounded[fits]
+            found |= fits
+    return edges[found]

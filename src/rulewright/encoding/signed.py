@@ -144,13 +144,7 @@ def _key(holds: Any, fails: Any) -> bytes:
 
 
 class SignedStack:
-    """Rules that are appended one after the other, in buffers that double when they are full.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    """
+    """Rules that are appended one after the other, in buffers that double when they are full."""
 
     def __init__(self, n_rows: int) -> None:
         self._n_rows, self._size = n_rows, 0

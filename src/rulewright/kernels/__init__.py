@@ -4,455 +4,108 @@ Every function here has a NumPy twin of the same name in `tests/reference/`, whi
 of right.
 """
 
-from __future__ import annotations
-
 import os
 
-import numpy as np
-import numpy.typing as npt
-
 from rulewright.kernels import _core
-from rulewright.kernels._core import (
-    ClassLikelihood,
-    Elbow,
-    Exponential,
-    Likelihood,
-    Quadratic,
-    ResponseFit,
-    RuleMatrix,
-    Workspace,
-    count_shared,
-    descend_products,
-    take_rows,
-)
-from rulewright.kernels.dnf import DnfSearch, find_partition
-from rulewright.kernels.graph_codes import EDGE, Code, SmallGraph, canonical_code
-from rulewright.kernels.graphs import GraphSet, SubgraphMiner
-from rulewright.kernels.grouping import (
-    CoverGroups,
-    Entries,
-    GroupSummary,
-    ValueFacts,
-    count_at_least,
-    count_held,
-    group_rows,
-    last_values,
-    middle_values,
-    summarise_groups,
-    value_facts,
-)
-from rulewright.kernels.nearest import RiseSearch, nearest_rules
-from rulewright.kernels.partition import BlockSearch, Lanes
-from rulewright.kernels.roots import MOST_BITS, Roots
-from rulewright.kernels.structs import (
-    GROUP,
-    MISSING,
-    ROW,
-    STAT,
-    UNSEEN,
-    Beam,
-    BoolArray,
-    Boxes,
-    ByteArray,
-    CodeArray,
-    CompiledRules,
-    DistanceColumns,
-    DnfBest,
-    DnfSettings,
-    DnfState,
-    FloatArray,
-    FoundSubgraphs,
-    GraphArrays,
-    GrownCondition,
-    GrownRule,
-    IntArray,
-    Limits,
-    Op,
-    RiseState,
-    RowArray,
-    Score,
-    SignArray,
-    StatArray,
-    Subsample,
-    WordArray,
-)
-from rulewright.kernels.threads import ThreadPool
-from rulewright.kernels.trees import (
-    Branching,
-    BranchLimits,
-    GrownSplit,
-    GrownTree,
-    Routes,
-    TreeShape,
-    choose_branching,
-    grow_tree,
-    route_rows,
-    side_of_codes,
-)
-
-__all__ = [
-    "EDGE",
-    "GROUP",
-    "MISSING",
-    "MOST_BITS",
-    "MOST_FAILURES",
-    "ROW",
-    "STAT",
-    "UNSEEN",
-    "Beam",
-    "BlockSearch",
-    "BoolArray",
-    "Boxes",
-    "BranchLimits",
-    "Branching",
-    "ByteArray",
-    "ClassLikelihood",
-    "Code",
-    "CodeArray",
-    "CodeColumns",
-    "CompiledRules",
-    "CoverGroups",
-    "DistanceColumns",
-    "DnfBest",
-    "DnfSearch",
-    "DnfSettings",
-    "DnfState",
-    "Elbow",
-    "Entries",
-    "Exponential",
-    "FloatArray",
-    "FoundSubgraphs",
-    "GraphArrays",
-    "GraphSet",
-    "GroupSummary",
-    "GrownCondition",
-    "GrownRule",
-    "GrownSplit",
-    "GrownTree",
-    "IntArray",
-    "Lanes",
-    "Likelihood",
-    "Limits",
-    "Op",
-    "Quadratic",
-    "ResponseFit",
-    "RiseSearch",
-    "RiseState",
-    "Roots",
-    "Routes",
-    "RowArray",
-    "RuleMatrix",
-    "Score",
-    "SignArray",
-    "SmallGraph",
-    "StatArray",
-    "SubgraphMiner",
-    "Subsample",
-    "ThreadPool",
-    "TreeShape",
-    "ValueFacts",
-    "WordArray",
-    "Workspace",
-    "canonical_code",
-    "choose_branching",
-    "count_at_least",
-    "count_held",
-    "count_histogram",
-    "count_shared",
-    "cover_rows",
-    "descend_products",
-    "draw_rows",
-    "encode_columns",
-    "encode_values",
-    "failure_sums",
-    "find_partition",
-    "group_rows",
-    "grow_beam",
-    "grow_rule",
-    "grow_tree",
-    "judged_sums",
-    "last_values",
-    "middle_values",
-    "nearest_rules",
-    "prefix_sums",
-    "prune_tests",
-    "route_rows",
-    "rule_bits",
-    "rule_covers",
-    "rule_scores",
-    "scan_histogram",
-    "score_names",
-    "side_of_codes",
-    "signed_products",
-    "signed_sums",
-    "split_by_weight",
-    "summarise_groups",
-    "take_rows",
-    "usable_cpus",
-    "value_facts",
-]
+from rulewright.kernels._core import ClassLikelihood as ClassLikelihood
+from rulewright.kernels._core import Elbow as Elbow
+from rulewright.kernels._core import Exponential as Exponential
+from rulewright.kernels._core import Likelihood as Likelihood
+from rulewright.kernels._core import Quadratic as Quadratic
+from rulewright.kernels._core import ResponseFit as ResponseFit
+from rulewright.kernels._core import RuleMatrix as RuleMatrix
+from rulewright.kernels._core import Workspace as Workspace
+from rulewright.kernels._core import count_shared as count_shared
+from rulewright.kernels._core import descend_products as descend_products
+from rulewright.kernels._core import take_rows as take_rows
+from rulewright.kernels.graphs import EDGE as EDGE
+from rulewright.kernels.graphs import Code as Code
+from rulewright.kernels.graphs import GraphSet as GraphSet
+from rulewright.kernels.graphs import SmallGraph as SmallGraph
+from rulewright.kernels.graphs import SubgraphMiner as SubgraphMiner
+from rulewright.kernels.graphs import canonical_code as canonical_code
+from rulewright.kernels.grouping import CoverGroups as CoverGroups
+from rulewright.kernels.grouping import Entries as Entries
+from rulewright.kernels.grouping import GroupSummary as GroupSummary
+from rulewright.kernels.grouping import ValueFacts as ValueFacts
+from rulewright.kernels.grouping import count_at_least as count_at_least
+from rulewright.kernels.grouping import count_held as count_held
+from rulewright.kernels.grouping import group_rows as group_rows
+from rulewright.kernels.grouping import last_values as last_values
+from rulewright.kernels.grouping import middle_values as middle_values
+from rulewright.kernels.grouping import summarise_groups as summarise_groups
+from rulewright.kernels.grouping import value_facts as value_facts
+from rulewright.kernels.growth import MOST_FAILURES as MOST_FAILURES
+from rulewright.kernels.growth import CodeColumns as CodeColumns
+from rulewright.kernels.growth import count_histogram as count_histogram
+from rulewright.kernels.growth import cover_rows as cover_rows
+from rulewright.kernels.growth import draw_rows as draw_rows
+from rulewright.kernels.growth import encode_columns as encode_columns
+from rulewright.kernels.growth import encode_values as encode_values
+from rulewright.kernels.growth import failure_sums as failure_sums
+from rulewright.kernels.growth import grow_beam as grow_beam
+from rulewright.kernels.growth import grow_rule as grow_rule
+from rulewright.kernels.growth import judged_sums as judged_sums
+from rulewright.kernels.growth import prefix_sums as prefix_sums
+from rulewright.kernels.growth import prune_tests as prune_tests
+from rulewright.kernels.growth import rule_bits as rule_bits
+from rulewright.kernels.growth import rule_covers as rule_covers
+from rulewright.kernels.growth import rule_scores as rule_scores
+from rulewright.kernels.growth import scan_histogram as scan_histogram
+from rulewright.kernels.growth import score_names as score_names
+from rulewright.kernels.growth import signed_products as signed_products
+from rulewright.kernels.growth import signed_sums as signed_sums
+from rulewright.kernels.growth import split_by_weight as split_by_weight
+from rulewright.kernels.growth import usable_cpus as usable_cpus
+from rulewright.kernels.searches import MOST_BITS as MOST_BITS
+from rulewright.kernels.searches import BlockSearch as BlockSearch
+from rulewright.kernels.searches import DnfSearch as DnfSearch
+from rulewright.kernels.searches import Lanes as Lanes
+from rulewright.kernels.searches import RiseSearch as RiseSearch
+from rulewright.kernels.searches import Roots as Roots
+from rulewright.kernels.searches import find_partition as find_partition
+from rulewright.kernels.searches import nearest_rules as nearest_rules
+from rulewright.kernels.structs import GROUP as GROUP
+from rulewright.kernels.structs import MISSING as MISSING
+from rulewright.kernels.structs import ROW as ROW
+from rulewright.kernels.structs import STAT as STAT
+from rulewright.kernels.structs import UNSEEN as UNSEEN
+from rulewright.kernels.structs import Beam as Beam
+from rulewright.kernels.structs import BoolArray as BoolArray
+from rulewright.kernels.structs import Boxes as Boxes
+from rulewright.kernels.structs import ByteArray as ByteArray
+from rulewright.kernels.structs import CodeArray as CodeArray
+from rulewright.kernels.structs import CompiledRules as CompiledRules
+from rulewright.kernels.structs import DistanceColumns as DistanceColumns
+from rulewright.kernels.structs import DnfBest as DnfBest
+from rulewright.kernels.structs import DnfSettings as DnfSettings
+from rulewright.kernels.structs import DnfState as DnfState
+from rulewright.kernels.structs import FloatArray as FloatArray
+from rulewright.kernels.structs import FoundSubgraphs as FoundSubgraphs
+from rulewright.kernels.structs import GraphArrays as GraphArrays
+from rulewright.kernels.structs import GrownCondition as GrownCondition
+from rulewright.kernels.structs import GrownRule as GrownRule
+from rulewright.kernels.structs import IntArray as IntArray
+from rulewright.kernels.structs import Limits as Limits
+from rulewright.kernels.structs import Op as Op
+from rulewright.kernels.structs import RiseState as RiseState
+from rulewright.kernels.structs import RowArray as RowArray
+from rulewright.kernels.structs import Score as Score
+from rulewright.kernels.structs import SignArray as SignArray
+from rulewright.kernels.structs import StatArray as StatArray
+from rulewright.kernels.structs import Subsample as Subsample
+from rulewright.kernels.structs import WordArray as WordArray
+from rulewright.kernels.threads import ThreadPool as ThreadPool
+from rulewright.kernels.trees import Branching as Branching
+from rulewright.kernels.trees import BranchLimits as BranchLimits
+from rulewright.kernels.trees import GrownSplit as GrownSplit
+from rulewright.kernels.trees import GrownTree as GrownTree
+from rulewright.kernels.trees import Routes as Routes
+from rulewright.kernels.trees import TreeShape as TreeShape
+from rulewright.kernels.trees import choose_branching as choose_branching
+from rulewright.kernels.trees import grow_tree as grow_tree
+from rulewright.kernels.trees import route_rows as route_rows
+from rulewright.kernels.trees import side_of_codes as side_of_codes
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_core.use_one_thread)
-
-score_names: tuple[str, ...] = _core.score_names
-"""The scores that `Score.kind` may name."""
-
-
-def usable_cpus() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):  # not on every system
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-class CodeColumns:
-    """Binned columns as kernels read them, checked once and then frozen.
-
-    Parameters
-    ----------
-    codes : uint8 or uint16 array of shape (groups, rows, GROUP)
-        Code of (row, column j) at ``[j // GROUP, row, j % GROUP]``.
-    n_bins : int32 array
-        Column j has the codes 0 .. n_bins[j] - 1, and n_bins[j] for a missing value.
-    nominal : uint8 array
-        1 for nominal columns.
-    """
-
-    def __init__(self, codes: ByteArray | CodeArray, n_bins: IntArray, nominal: ByteArray) -> None:
-        codes.flags.writeable = False
-        self.codes, self.n_bins, self.nominal = codes, n_bins, nominal
-        self.native = _core.Columns(codes, n_bins, nominal)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.codes.shape[1])
-
-    def take(self, rows: npt.NDArray[np.integer]) -> CodeColumns:
-        """Return the given rows only."""
-        codes: ByteArray | CodeArray = self.codes.take(rows, axis=1)
-        return CodeColumns(codes, self.n_bins, self.nominal)
-
-
-def encode_values(
-    values: FloatArray, cuts: FloatArray, on_cut: bool, n_threads: int = 1, missing: int = MISSING
-) -> CodeArray:
-    """Code raw values by the number of cuts below them (see `native/encoding/encode.hpp`)."""
-    return _core.encode_values(values, cuts, on_cut, missing, n_threads)
-
-
-def encode_columns(
-    values: list[FloatArray],
-    cuts: list[FloatArray],
-    places: IntArray,
-    codes: CodeArray,
-    n_threads: int = 1,
-) -> None:
-    """Code columns by the cuts below and on their values, into the rows `places` of the codes."""
-    _core.encode_columns(values, cuts, places, codes, n_threads)
-
-
-def draw_rows(n: int, size: int, seed: int) -> Subsample:
-    """Draw a uniform sample of rows without replacement."""
-    rows, drawn = _core.draw_rows(n, size, seed)
-    return Subsample(rows, drawn.view(np.bool_))
-
-
-def split_by_weight(weights: StatArray, strata: IntArray, share: float, seed: int) -> BoolArray:
-    """Flag rows that hold a random share of the weight of every stratum."""
-    return _core.split_by_weight(weights, strata, share, seed).view(np.bool_)
-
-
-def cover_rows(columns: CodeColumns, tests: IntArray, n_threads: int = 1) -> RowArray:
-    """Find the rows that satisfy all tests (column, low, high, skip, ...), ascending order."""
-    return _core.cover_rows(columns.native, tests, n_threads)
-
-
-def grow_rule(
-    columns: CodeColumns,
-    rows: RowArray,
-    stats: StatArray,
-    score: Score,
-    limits: Limits,
-    n_threads: int = 1,
-    workspace: Workspace | None = None,
-) -> GrownRule:
-    """Grow one conjunction greedily (see `native/search/grow.hpp`).
-
-    Callers that grow many rules keep a `Workspace`, whose buffers are reused.
-    """
-    buffers = workspace or Workspace()
-    return GrownRule.of(
-        _core.grow_rule(
-            columns.native, rows, stats, score.native, limits.native, buffers, n_threads
-        )
-    )
-
-
-def grow_beam(
-    columns: CodeColumns,
-    rows: RowArray,
-    stats: StatArray,
-    score: Score,
-    limits: Limits,
-    beam: Beam,
-    totals: StatArray | None = None,
-    n_threads: int = 1,
-) -> GrownRule:
-    """Find the best conjunction by a beam search (see `native/search/beam.hpp`).
-
-    `totals` are the sums over the rows that it is compared with, if the search is on fewer.
-    """
-    if totals is None:
-        totals = stats[rows].sum(axis=0)
-    given = columns.native, rows, stats, totals, score.native, limits.native, beam.native
-    return GrownRule.of(_core.grow_beam(*given, n_threads))
-
-
-def count_histogram(
-    columns: CodeColumns, rows: RowArray, stats: StatArray, n_threads: int = 1
-) -> StatArray:
-    """Sum every lane of the rows' statistics per code, column after column: (codes, lanes).
-
-    Histograms of disjoint rows, counted anywhere, are merged by adding them; the sums are exact.
-    """
-    sums = _core.count_histogram(columns.native, rows, stats, n_threads)
-    return sums.reshape(-1, stats.shape[1])
-
-
-def scan_histogram(
-    columns: CodeColumns,
-    histogram: StatArray,
-    score: Score,
-    limits: Limits,
-    totals: StatArray | None = None,
-) -> GrownRule:
-    """Find the best single condition on the rows of a histogram, as a rule.
-
-    Only the kinds of the columns are read, not their rows. `totals` are the sums over all rows, if
-    the histogram is of fewer.
-    """
-    if totals is None:
-        totals = histogram[: columns.n_bins[0] + 1].sum(axis=0)
-    return GrownRule.of(
-        _core.scan_histogram(columns.native, histogram, totals, score.native, limits.native)
-    )
-
-
-def prefix_sums(
-    columns: CodeColumns,
-    tests: IntArray,
-    stats: StatArray,
-    first_lane: int,
-    side: BoolArray,
-    n_threads: int = 1,
-) -> StatArray:
-    """Sum two lanes over the rows that satisfy the first l tests, as [side, l, lane]."""
-    sums = _core.prefix_sums(
-        columns.native, tests, stats, first_lane, side.view(np.uint8), n_threads
-    )
-    return sums.reshape(2, len(tests) + 1, 2)
-
-
-def judged_sums(
-    columns: CodeColumns,
-    tests: IntArray,
-    stats: StatArray,
-    first_lane: int,
-    side: BoolArray,
-    n_threads: int = 1,
-) -> StatArray:
-    """Sum two lanes over the rows off `side` that satisfy the first 1, 2, ... tests."""
-    sums = _core.judged_sums(
-        columns.native, tests, stats, first_lane, side.view(np.uint8), n_threads
-    )
-    return sums.reshape(len(tests), 2)
-
-
-MOST_FAILURES = 12
-"""Tests that `failure_sums` tells apart."""
-
-
-def failure_sums(
-    columns: CodeColumns,
-    tests: IntArray,
-    stats: StatArray,
-    first_lane: int,
-    side: BoolArray,
-    n_threads: int = 1,
-) -> StatArray:
-    """Sum two lanes over the rows off `side` for each set of tests that a row fails.
-
-    Test i is bit i of the number of a set; there are at most `MOST_FAILURES` tests.
-    """
-    sums = _core.failure_sums(
-        columns.native, tests, stats, first_lane, side.view(np.uint8), n_threads
-    )
-    return sums.reshape(-1, 2)
-
-
-def prune_tests(
-    columns: CodeColumns,
-    tests: IntArray,
-    stats: StatArray,
-    score: Score,
-    side: BoolArray,
-    worth: FloatArray,
-    required: ByteArray,
-    least: float = 0.0,
-    n_threads: int = 1,
-) -> IntArray:
-    """Find the tests that pay on the rows off `side` (see `native/search/prune.hpp`).
-
-    `score` is of one vote. `worth`, one number for each column, is updated.
-    """
-    where = tests, stats, score.first_lane, side.view(np.uint8)
-    evidence = score.unit, score.down, score.l2
-    return _core.prune_tests(columns.native, *where, *evidence, worth, required, least, n_threads)
-
-
-def rule_scores(
-    codes: CodeArray,
-    compiled: CompiledRules,
-    heads: IntArray,
-    responses: FloatArray,
-    intercepts: FloatArray,
-    n_threads: int = 1,
-) -> FloatArray:
-    """Sum intercepts and the responses of the fired rules, in rule order, for every row.
-
-    A row of `heads` is the first and the last of the classes that the rule votes for.
-    """
-    scores = np.tile(intercepts, (codes.shape[1], 1))
-    _core.add_responses(codes, *compiled, heads, responses, scores, n_threads)
-    return scores
-
-
-def rule_covers(codes: CodeArray, compiled: CompiledRules, n_threads: int = 1) -> BoolArray:
-    """Tell which rules (columns) fire on which rows."""
-    covers = np.zeros((codes.shape[1], len(compiled.rule_starts) - 1), dtype=np.bool_)
-    _core.rule_covers(codes, *compiled, covers, n_threads)
-    return covers
-
-
-def rule_bits(codes: CodeArray, compiled: CompiledRules, n_threads: int = 1) -> WordArray:
-    """Pack the covers of the rules: row i is bit i % 64 of word i // 64, spare bits are 0."""
-    bits = np.zeros((len(compiled.rule_starts) - 1, -(-codes.shape[1] // 64)), dtype=np.uint64)
-    _core.rule_bits(codes, *compiled, bits, n_threads)
-    return bits
-
-
-def signed_products(
-    holds: WordArray, fails: WordArray, lines: IntArray, others: IntArray, n_threads: int = 1
-) -> StatArray:
-    """Multiply rules in {-1, 0, 1} over the rows: lines x others, exact."""
-    products = _core.signed_products(holds, fails, lines, others, n_threads)
-    return products.reshape(len(lines), len(others))
-
-
-def signed_sums(
-    holds: WordArray, fails: WordArray, lines: IntArray, values: FloatArray, n_threads: int = 1
-) -> FloatArray:
-    """Sum a number per row times the value of the rule, for each of the lines."""
-    return _core.signed_sums(holds, fails, lines, values, n_threads)

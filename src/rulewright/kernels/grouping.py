@@ -5,15 +5,12 @@ See `native/encoding/group.hpp` and `native/encoding/covers.hpp`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rulewright.kernels import _core
-from rulewright.kernels.structs import ROW
-
-if TYPE_CHECKING:
-    from rulewright.kernels.structs import FloatArray, IntArray, RowArray, StatArray, WordArray
+from rulewright.kernels.structs import ROW, FloatArray, IntArray, RowArray, StatArray, WordArray
 
 
 class Entries(NamedTuple):

@@ -209,10 +209,6 @@ class DistanceColumns(NamedTuple):
     table_starts: IntArray
     tables: FloatArray
 
-    def is_nominal(self, j: int) -> bool:
-        """Tell whether column j has codes."""
-        return bool(self.group_starts[j] < self.group_starts[j + 1])
-
 
 class Boxes(NamedTuple):
     """Rules as conditions (column, low, high), with both bounds; of a nominal column the code."""

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rulewright.kernels import _core
-from rulewright.kernels.structs import Op, Struct
+from rulewright.kernels.structs import ByteArray, IntArray, Limits, Op, RowArray, StatArray, Struct
 
 if TYPE_CHECKING:
-    from rulewright.kernels import CodeColumns
-    from rulewright.kernels.structs import ByteArray, IntArray, Limits, RowArray, StatArray
+    from rulewright.kernels.growth import CodeColumns
 
 
 @dataclass(frozen=True, kw_only=True)

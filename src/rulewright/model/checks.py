@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulewright.rules import Coverage, NumberCoverage, Rule
+from rulewright.rules import Coverage, NumberCoverage, Outcome, Rule, Says
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.data import Schema
-    from rulewright.rules import Outcome
 
 
 def check_rules(
@@ -42,6 +41,9 @@ def _check_rule(rule: Rule, schema: Schema, outcome: type[Outcome], n_classes: i
         if condition.column not in schema:
             raise ValueError(f"the schema lacks the column {condition.column!r}")
         condition.check(schema[condition.column])
+    if isinstance(rule.outcome, Says) and len(rule.outcome.distribution) != n_classes:
+        found = len(rule.outcome.distribution)
+        raise ValueError(f"{found} probabilities for {n_classes} classes; give one each")
 
 
 def _check_classes(rule: Rule, n_classes: int) -> None:

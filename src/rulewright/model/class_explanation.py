@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from rulewright.model.explanation import Explanation
-from rulewright.model.reasons import Reason, ReasonLine, RowReasons, others_text, select_shown
+from rulewright.model.explanation import (
+    Explanation,
+    Reason,
+    ReasonLine,
+    RowReasons,
+    others_text,
+    select_shown,
+)
 from rulewright.model.text import escape_line
 from rulewright.rules import format_signed
 

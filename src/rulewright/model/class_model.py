@@ -1,16 +1,17 @@
-"""Models of classes: scores become probabilities and a label."""
+"""Models of classes: scores become probabilities and a label; labels and weights of classes."""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from rulewright.data import Fields, Table, define, label_of, list_of
 from rulewright.model.class_explanation import ClassExplanation
-from rulewright.model.classes import checked_classes, class_names, classes_to_json
-from rulewright.model.reasons import (
+from rulewright.model.explanation import (
     Reason,
     ReasonLine,
     RowReasons,
@@ -20,11 +21,13 @@ from rulewright.model.reasons import (
 )
 from rulewright.model.rule_model import RuleModel
 from rulewright.model.text import escape_line
+from rulewright.rules import Says, checked_number, checked_text
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
-    from rulewright.data import Table
+    from numpy.typing import ArrayLike, NDArray
+
     from rulewright.model.explanation import Explanation
     from rulewright.programs import ClassProgram
 
@@ -173,3 +176,130 @@ class ClassModel(RuleModel):
     def _target_fields(self) -> dict[str, Any]:
         """Give the classes."""
         return {"classes": classes_to_json(self.classes)}
+
+
+ClassType: TypeAlias = Literal["string", "integer", "float", "boolean"]
+_TYPE_OF_KIND: dict[str, ClassType] = {
+    "U": "string",
+    "i": "integer",
+    "u": "integer",
+    "f": "float",
+    "b": "boolean",
+}
+_PYTHON_TYPES: dict[str, type] = {"string": str, "integer": int, "float": float, "boolean": bool}
+_JSON_TYPES = {name: "number" if name == "float" else name for name in _PYTHON_TYPES}
+
+
+def checked_classes(classes: ArrayLike) -> NDArray[Any]:
+    """Give class labels as a read-only array of one type, or raise a ValueError."""
+    given = np.asarray(classes)
+    if given.ndim != 1 or len(given) == 0:
+        raise ValueError("classes must be a list of at least one label")
+    kind, labels = class_type(given), given.tolist()
+    if len(set(labels)) < len(labels):
+        raise ValueError("classes must be different from each other")
+    for label in labels:
+        if isinstance(label, str):
+            checked_text(label, "class label")
+        elif not np.isfinite(label):
+            raise ValueError(f"class label {label} must be finite")
+    given = _array(labels, kind) if given.dtype == object and kind != "string" else given.copy()
+    given.flags.writeable = False
+    return given
+
+
+def class_type(classes: NDArray[Any]) -> ClassType:
+    """Tell which type the class labels have."""
+    if classes.dtype.kind in _TYPE_OF_KIND:
+        return _TYPE_OF_KIND[classes.dtype.kind]
+    types = {type(label) for label in classes.tolist()}
+    for name, python_type in _PYTHON_TYPES.items():
+        if types == {python_type}:
+            return name  # type: ignore[return-value]
+    raise ValueError(
+        "class labels must be all strings, all integers, all floats or all booleans, "
+        f"not {sorted(t.__name__ for t in types)}; convert the target"
+    )
+
+
+def class_names(classes: NDArray[Any]) -> tuple[str, ...]:
+    """Give the class labels as text."""
+    return tuple(label_of(label) for label in classes.tolist())
+
+
+def classes_to_json(classes: NDArray[Any]) -> dict[str, Any]:
+    """Give class labels and their type as plain data."""
+    return {"type": class_type(classes), "values": classes.tolist()}
+
+
+def classes_from_json(obj: object, limit: int) -> NDArray[Any]:
+    """Make class labels from the plain data of ``classes_to_json``, or raise a ValueError."""
+    if not _FIELDS["string"].fit(obj):
+        raise ValueError("classes must be an object with the keys 'type' and 'values'")
+    name, values = obj["type"], obj["values"]
+    if not isinstance(name, str) or name not in _PYTHON_TYPES:
+        raise ValueError(f"classes have the unknown type {name!r}")
+    if not isinstance(values, list) or not 0 < len(values) <= limit:
+        raise ValueError(f"classes must be a list of 1 to {limit} labels")
+    if {type(value) for value in values} != {_PYTHON_TYPES[name]}:
+        raise ValueError(f"class labels must all be of the type {name}")
+    return _array(values, name)
+
+
+_FIELDS = {
+    name: Fields(
+        {"type": {"const": name}, "values": list_of({"type": kind}, minItems=1, uniqueItems=True)}
+    )
+    for name, kind in _JSON_TYPES.items()
+}
+CLASSES = define(
+    "classes",
+    {
+        "description": "Class labels and their type; rules name classes by their place.",
+        "oneOf": [fields.part for fields in _FIELDS.values()],
+    },
+)
+
+
+def _array(values: list[Any], name: str) -> NDArray[Any]:
+    # NumPy's own strings lose NUL characters at the end.
+    if name == "string" and any(value.endswith("\0") for value in values):
+        return np.array(values, dtype=object)
+    classes = np.array(values)
+    if _TYPE_OF_KIND.get(classes.dtype.kind) != name:
+        raise ValueError("class labels are too large for 64 bits")
+    return classes
+
+
+class Weigher:
+    """Sums the training weight of rows by class."""
+
+    def __init__(self, table: Table) -> None:
+        target = table.known_target
+        self.classes, self._codes = target.classes, target.codes
+        self._weights = np.ones(len(table)) if table.weights is None else table.weights
+
+    @property
+    def totals(self) -> tuple[float, ...]:
+        """The weight of each class on all rows."""
+        return self(np.ones(len(self._codes), dtype=np.bool_))
+
+    def __call__(self, rows: NDArray[np.bool_]) -> tuple[float, ...]:
+        """Give the weight of each class on some of the rows."""
+        sums = np.bincount(self._codes[rows], self._weights[rows], minlength=len(self.classes))
+        return tuple(sums.tolist())
+
+
+def checked_weights(weights: Sequence[object], n_classes: int) -> tuple[float, ...]:
+    """Give one weight per class, finite even in sum, or raise a ValueError."""
+    checked = tuple(checked_number(weight, "class weight") for weight in weights)
+    if len(checked) != n_classes or min(checked) < 0.0 or not math.isfinite(sum(checked)):
+        raise ValueError(f"{n_classes} classes need as many finite weights, none negative")
+    return checked
+
+
+def checked_shares(shares: Sequence[object], n_classes: int) -> tuple[float, ...]:
+    """Give one probability per class, or raise a ValueError."""
+    if len(shares) != n_classes:
+        raise ValueError(f"{n_classes} classes need as many probabilities: {len(shares)}")
+    return Says(tuple(shares)).distribution  # type: ignore[arg-type]

@@ -1,4 +1,7 @@
-"""The file of a model: strict JSON with a format version and a hash, written all or nothing."""
+"""The file of a model: strict JSON with a format version and a hash, written all or nothing.
+
+Files of earlier versions are brought to the present one before they are checked.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rulewright.data import TEXT, Part, described, replace_file
-from rulewright.model.upgrade import upgrade_content
 
 FORMAT = "rulewright-model"
 FORMAT_VERSION = 4
@@ -31,14 +33,9 @@ class ModelFileError(ValueError):
 
 
 def write_document(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
-    """Write the content of a model to a file; an older file stays whole if anything fails.
+    """Write the content of a model, plain JSON data, to a file; an older one is replaced at once.
 
-    Parameters
-    ----------
-    path : path
-        Where to write; an existing file is replaced in one step.
-    content : dict
-        Plain JSON data: no NaN, no infinite number.
+    If anything fails, for a NaN or an infinite number too, the older file stays whole.
     """
     document = {
         "format": FORMAT,
@@ -188,3 +185,31 @@ def _finite(text: str) -> float:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ModelFileError(f"{name} is not allowed in a model file")
+
+
+_OUTCOMES = {"additive": "adds", "dnf": "claims", "votes": "votes"}
+_OLD_RULE = {"if", "head", "response", "support", "class_weights"}
+
+
+def upgrade_content(content: dict[str, Any]) -> dict[str, Any]:
+    """Give the content of a file of version 1, 2 or 3 as version 4 has it.
+
+    Rules had a response, whose meaning depended on the form, instead of an outcome, and counts of
+    training rows without saying so. What does not look like an old rule is left as it is, to be
+    refused later.
+    """
+    rules, key = content.get("rules"), _OUTCOMES.get(str(content.get("form")))
+    if not isinstance(rules, list) or key is None:
+        return content
+    return {**content, "rules": [_rule(rule, key) for rule in rules]}
+
+
+def _rule(rule: Any, key: str) -> Any:
+    if not isinstance(rule, dict) or rule.keys() != _OLD_RULE:
+        return {"old": rule}  # refused in the words of the present version
+    counts = {name: rule[name] for name in ("support", "class_weights")}
+    return {
+        "if": rule["if"],
+        "then": {"head": rule["head"], key: rule["response"]},
+        "coverage": {"rows": "training", **counts},
+    }

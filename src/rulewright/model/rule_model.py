@@ -9,14 +9,13 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
 
-from rulewright.data import Schema, read_like
+from rulewright.data import Fields, Schema, Table, read_like
+from rulewright.data import to_frame as to_frame
 from rulewright.model.checks import check_rules
-from rulewright.model.document import write_document
+from rulewright.model.document import json_list, write_document
 from rulewright.model.exports import Exports
-from rulewright.model.frame import rules_table, to_frame
-from rulewright.model.html import model_view
-from rulewright.model.text import all_rules, strongest_rules
-from rulewright.programs import Native, evaluate_node
+from rulewright.model.text import all_rules, model_view, strongest_rules
+from rulewright.programs import Native, Node, ProgramRows, evaluate_node
 
 if TYPE_CHECKING:
     import os
@@ -24,10 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Fields, Table
-    from rulewright.model.explanation import Explanation
-    from rulewright.model.reasons import RowReasons
-    from rulewright.programs import Node, ProgramRows
+    from rulewright.model.explanation import Explanation, RowReasons
     from rulewright.rules import Coverage, NumberCoverage, Outcome, Rule
 
 # What print() shows of a long model.
@@ -71,14 +67,14 @@ class RuleModel(Exports):
     def preamble(self) -> str:
         """Say what holds before any rule fires, and what the numbers of rules come to."""
 
-    @abstractmethod
     def form_fields(self) -> dict[str, Any]:
-        """Give what a saved model of this form holds beyond the common fields."""
+        """Give what a saved model holds beyond the common fields: here lists of numbers."""
+        return {name: list(getattr(self, name)) for name in self.fields.needed}
 
     @classmethod
-    @abstractmethod
     def read_fields(cls, content: dict[str, Any]) -> dict[str, Any]:
-        """Read what ``form_fields`` wrote, as arguments of the constructor."""
+        """Read what ``form_fields`` wrote, as arguments of the constructor: here lists."""
+        return {name: tuple(json_list(value, name)) for name, value in content.items()}
 
     @abstractmethod
     def predict(self, X: object, *, n_threads: int | None = None) -> NDArray[Any]:
@@ -90,17 +86,7 @@ class RuleModel(Exports):
 
     @abstractmethod
     def reasons_for(self, found: Any, row: int, max_reasons: int | None) -> RowReasons:
-        """Give the reasons for the answer on a row, the strongest first.
-
-        Parameters
-        ----------
-        found : Explanation
-            The explanation that the reasons are for.
-        row : int
-            The row.
-        max_reasons : int, optional
-            How many reasons are given one by one; None for all.
-        """
+        """Give the reasons for the answer on a row, `max_reasons` of them one by one."""
 
     def deciding_rules(self, found: Explanation, row: int) -> list[int]:
         """Give the rules that an answer rests on: those that fired, the largest responses first."""
@@ -207,8 +193,17 @@ class RuleModel(Exports):
         return self._copy_with(summary=dict(summary))
 
     def rules_table(self) -> dict[str, list[Any]]:
-        """Give the table of rules as a dict of columns, one item per rule."""
-        return rules_table(self)
+        """Give the table of rules as a dict of columns; ``model[id]`` is the rule of a line."""
+        rules = self.rules
+        return {
+            "id": list(range(len(rules))),
+            "if": [str(rule.body) for rule in rules],
+            **self.head_columns(),
+            self.outcome.measure: [rule.outcome.value for rule in rules],
+            "support": [rule.coverage.support for rule in rules],
+            **self.coverage_columns(),
+            "n_conditions": [len(rule.body.conditions) for rule in rules],
+        }
 
     def rules_frame(self, backend: str | None = None) -> Any:
         """Give the table of rules as a dataframe, one row per rule.

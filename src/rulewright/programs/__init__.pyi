@@ -1,6 +1,5 @@
 from . import nodes as nodes
 from . import recipes as recipes
-from .adversarial import adversarial_rows as adversarial_rows
 from .covers import Coder as Coder
 from .databases import provide_exp as provide_exp
 from .databases import read_answers as read_answers
@@ -28,6 +27,7 @@ from .nodes import TermSums as TermSums
 from .nodes import Where as Where
 from .parity import ExportReport as ExportReport
 from .parity import ParityError as ParityError
+from .parity import adversarial_rows as adversarial_rows
 from .parity import compare_answers as compare_answers
 from .parity import native_answers as native_answers
 from .parity import verify as verify
@@ -36,7 +36,7 @@ from .program import Program as Program
 from .program import list_conjunctions as list_conjunctions
 from .sql import Prelude as Prelude
 from .sql import write_sql as write_sql
-from .sql_columns import READING as READING
+from .sql_words import READING as READING
 from .sql_words import Dialect as Dialect
 from .sql_words import checked_dialect as checked_dialect
 from .sql_words import column_of as column_of

@@ -97,14 +97,7 @@ class _NominalCoder:
 class Coder:
     """Codes of the columns that some formulas use, and formulas as intervals of codes.
 
-    Parameters
-    ----------
-    bodies : iterable of Formula
-        All formulas that will be compiled.
-    schema : Schema
-        The columns; only those used are coded.
-    max_cuts : int
-        Number of thresholds that one row of the code matrix can hold.
+    One row of the code matrix can hold `max_cuts` thresholds.
     """
 
     def __init__(self, bodies: Iterable[Formula], schema: Schema, max_cuts: int = MAX_CUTS) -> None:

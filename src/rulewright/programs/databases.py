@@ -6,17 +6,14 @@ import math
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data import optional
-from rulewright.programs.program import ClassProgram
+from rulewright.data import ColumnSchema, optional
+from rulewright.programs.program import ClassProgram, Program
 from rulewright.programs.sql_words import quoted_name
-from rulewright.programs.target import Answer, n_rows
+from rulewright.programs.target import Answer, Rows, n_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rulewright.data import ColumnSchema
-    from rulewright.programs.program import Program
-    from rulewright.programs.target import Rows
 
 _TABLE = "table \"of\" 'rows'"
 _TYPES = {

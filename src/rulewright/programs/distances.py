@@ -32,19 +32,11 @@ _MOST_WIDTH, _SCALE = 1e300, 2.0**-40
 
 @dataclass(frozen=True)
 class NumberDistance:
-    """Distances in an ordered column: shares of its range.
-
-    Parameters
-    ----------
-    column : str
-        Name of the column.
-    low, high : float
-        Least and largest training value.
-    """
+    """Distances in an ordered column: shares of its range."""
 
     column: str
-    low: float
-    high: float
+    low: float  # the least training value
+    high: float  # the largest one
 
     def __post_init__(self) -> None:
         checked_column(self.column)
@@ -92,24 +84,13 @@ class NumberDistance:
 
 @dataclass(frozen=True)
 class LabelDistance:
-    """Distances of a nominal column: those of groups of labels.
-
-    Parameters
-    ----------
-    column : str
-        Name of the column.
-    groups : tuple of int
-        Group of each label of the schema.
-    unseen, missing : int
-        Group of labels that are not in the schema, and of missing values.
-    table : tuple of tuples of float
-        Distance of each group to each other, from 0 to ``FARTHEST``.
-    """
+    """Distances of a nominal column: those of groups of labels."""
 
     column: str
-    groups: tuple[int, ...]
-    unseen: int
-    missing: int
+    groups: tuple[int, ...]  # group of each label of the schema
+    unseen: int  # group of labels that are not in the schema
+    missing: int  # group of missing values
+    # distance of each group to each other, from 0 to ``FARTHEST``
     table: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:

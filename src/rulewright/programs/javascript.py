@@ -7,17 +7,14 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data import label_value, optional
-from rulewright.programs.program import ClassProgram
+from rulewright.data import ColumnSchema, label_value, optional
+from rulewright.programs.program import ClassProgram, Program
 from rulewright.programs.rowwise import RowWriter
-from rulewright.programs.target import Answer, CannotRunError, ExportTarget, n_rows
+from rulewright.programs.target import Answer, CannotRunError, ExportTarget, Rows, n_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from rulewright.data import ColumnSchema
-    from rulewright.programs.program import Program
-    from rulewright.programs.target import Rows
 
 # Integers up to here are exact as numbers of JavaScript.
 _EXACT = 2**53

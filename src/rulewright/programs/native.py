@@ -11,25 +11,10 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.encoding import unpack_words
-from rulewright.programs.covers import Coder, combine_bits
+from rulewright.programs import nodes
+from rulewright.programs.covers import Coder, Covers, combine_bits
 from rulewright.programs.nearest import Lookup, Nearest
-from rulewright.programs.nodes import (
-    Binary,
-    Choose,
-    Constant,
-    Exp,
-    FirstThat,
-    LineValue,
-    Maxima,
-    Mix,
-    Reduce,
-    Steps,
-    TermFold,
-    TermSums,
-    Where,
-    line_values,
-)
-from rulewright.programs.program import order_nodes
+from rulewright.programs.program import Program, order_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,12 +22,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Table
-    from rulewright.programs.covers import Bits, Covers, Joint
-    from rulewright.programs.nodes import Node
-    from rulewright.programs.program import Program
+    from rulewright.programs.covers import Bits, Joint
     from rulewright.rules import Formula
 
-    _Schedule = tuple[dict[Node, Any], list[tuple[Node, list[Node]]]]
+    _Schedule = tuple[dict[nodes.Node, Any], list[tuple[nodes.Node, list[nodes.Node]]]]
 
 # Up to so many classes are compared column by column.
 _FEW_CLASSES = 16
@@ -81,7 +64,7 @@ class ProgramRows:
         """The codes of the columns that the formulas use."""
         return self.native.coder.codes(self.table, self.n_threads)
 
-    def covers(self, node: Node | None = None) -> NDArray[np.bool_]:
+    def covers(self, node: nodes.Node | None = None) -> NDArray[np.bool_]:
         """Tell which rule, or formula of a node, holds on which row, as an array (rows, rules)."""
         covers = self.native.rules if node is None else self.native.covers(node)
         return covers.matrix(self.codes, self.n_threads)
@@ -90,7 +73,7 @@ class ProgramRows:
         """Give the packed rows that each rule holds on, as an array of shape (rules, words)."""
         return self.native.rules.bits(self.codes, self.n_threads)
 
-    def value(self, node: Node) -> NDArray[Any]:
+    def value(self, node: nodes.Node) -> NDArray[Any]:
         """Evaluate a value of the program on every row."""
         if len(self) <= _PART or "codes" in vars(self):
             return np.asarray(_evaluate(node, {}, self))
@@ -100,19 +83,11 @@ class ProgramRows:
 
 
 class Native:
-    """A program compiled for evaluation, and the bodies of the rules of its model.
-
-    Parameters
-    ----------
-    program : Program
-        What to evaluate.
-    bodies : sequence of Formula, optional
-        The formulas of ``ProgramRows.covers``.
-    """
+    """A program compiled for evaluation, and the bodies of the rules (`ProgramRows.covers`)."""
 
     def __init__(self, program: Program, bodies: Sequence[Formula] = ()) -> None:
         self.program, self.bodies = program, tuple(bodies)
-        self._covers: dict[Node, Covers] = {}
+        self._covers: dict[nodes.Node, Covers] = {}
 
     def rows(self, table: Table, n_threads: int | None = None) -> ProgramRows:
         """Give the rows of a table to evaluate."""
@@ -125,7 +100,7 @@ class Native:
         same = next((n for n in self.program.nodes if n.bodies == self.bodies), None)
         return self.coder.compile(self.bodies) if same is None else self.covers(same)
 
-    def covers(self, node: Node) -> Covers:
+    def covers(self, node: nodes.Node) -> Covers:
         """Give the compiled formulas of a node."""
         if node not in self._covers:
             self._covers[node] = self.coder.compile(node.bodies)
@@ -137,7 +112,9 @@ class Native:
         return Coder([*self.program.bodies, *self.bodies], self.program.schema)
 
 
-def evaluate_node(node: Node, given: Mapping[Node, NDArray[np.float64]]) -> NDArray[Any]:
+def evaluate_node(
+    node: nodes.Node, given: Mapping[nodes.Node, NDArray[np.float64]]
+) -> NDArray[Any]:
     """Evaluate a value from others that are given, such as the scores."""
     n_rows = len(next(iter(given.values())))
     if n_rows <= _PART:
@@ -161,11 +138,11 @@ def _by_parts(n_rows: int, values: Callable[[slice], NDArray[Any]]) -> NDArray[A
 
 
 def _evaluate(
-    root: Node, given: Mapping[Node, NDArray[np.float64]], rows: ProgramRows | None
+    root: nodes.Node, given: Mapping[nodes.Node, NDArray[np.float64]], rows: ProgramRows | None
 ) -> NDArray[Any]:
     """Compute the nodes one by one; an array that no later step reads may be overwritten."""
     constants, steps = _schedule(root, frozenset(given))
-    known: dict[Node, Any] = {**constants, **given}
+    known: dict[nodes.Node, Any] = {**constants, **given}
     for node, last_reads in steps:
         values = [known[child] for child in node.children]
         free = [known.pop(child) for child in last_reads]
@@ -177,23 +154,23 @@ def _evaluate(
     return np.broadcast_to(answer, (n_rows, 1))[:, 0]
 
 
-def _schedule(root: Node, given: frozenset[Node]) -> _Schedule:
+def _schedule(root: nodes.Node, given: frozenset[nodes.Node]) -> _Schedule:
     """Give the constants, and the nodes in order with the children that each is the last to read.
 
     It is kept with the root, because predicting few rows takes less time than planning.
     """
     if given not in root.schedules:
-        nodes = [node for node in order_nodes([root], given) if node not in given]
+        needed = [node for node in order_nodes([root], given) if node not in given]
         constants = {
             node: np.array(node.values) if node.is_vector else node.values
-            for node in nodes
-            if isinstance(node, Constant)
+            for node in needed
+            if isinstance(node, nodes.Constant)
         }
-        last = {child: node for node in nodes for child in node.children}
+        last = {child: node for node in needed for child in node.children}
         kept = last.keys() - given - constants.keys()
         steps = [
             (node, [child for child in set(node.children) & kept if last[child] is node])
-            for node in nodes
+            for node in needed
             if node not in constants
         ]
         root.schedules[given] = constants, steps
@@ -201,12 +178,14 @@ def _schedule(root: Node, given: frozenset[Node]) -> _Schedule:
     return schedule
 
 
-def _where(node: Where, values: Sequence[Any], *_: Any) -> NDArray[Any]:
+def _where(node: nodes.Where, values: Sequence[Any], *_: Any) -> NDArray[Any]:
     return np.asarray(np.where(*values))
 
 
-def _line(node: LineValue, _values: Any, _free: Any, rows: ProgramRows) -> NDArray[np.float64]:
-    return line_values(node, rows.table[node.column].values)[:, np.newaxis]
+def _line(
+    node: nodes.LineValue, _values: Any, _free: Any, rows: ProgramRows
+) -> NDArray[np.float64]:
+    return nodes.line_values(node, rows.table[node.column].values)[:, np.newaxis]
 
 
 def _nearest(node: Nearest, _values: Any, _free: Any, rows: ProgramRows) -> NDArray[np.intp]:
@@ -217,16 +196,18 @@ def _lookup(node: Lookup, values: Sequence[Any], *_: Any) -> NDArray[np.float64]
     return np.asarray(node.array[values[0][:, 0]])
 
 
-def _exp(node: Exp, values: Sequence[Any], free: Sequence[Any], _: Any) -> NDArray[np.float64]:
+def _exp(
+    node: nodes.Exp, values: Sequence[Any], free: Sequence[Any], _: Any
+) -> NDArray[np.float64]:
     return np.asarray(np.exp(values[0], out=free[0] if free else None))
 
 
-def _choose(node: Choose, values: Sequence[Any], *_: Any) -> NDArray[np.intp]:
+def _choose(node: nodes.Choose, values: Sequence[Any], *_: Any) -> NDArray[np.intp]:
     order = np.array(node.order, dtype=np.intp)
     return np.asarray(order[np.argmax(values[0][:, order], axis=1)][:, np.newaxis])
 
 
-def _reduce(node: Reduce, children: Sequence[Any], *_: Any) -> NDArray[np.float64]:
+def _reduce(node: nodes.Reduce, children: Sequence[Any], *_: Any) -> NDArray[np.float64]:
     values, join = children[0], _REDUCED[node.how]
     # Of few columns NumPy reduces a row at a time, which is slow.
     if not 1 < values.shape[1] <= _FEW_CLASSES:
@@ -234,7 +215,7 @@ def _reduce(node: Reduce, children: Sequence[Any], *_: Any) -> NDArray[np.float6
     return np.asarray(functools.reduce(join, values.T)[:, np.newaxis])
 
 
-def _binary(node: Binary, values: Sequence[Any], free: Sequence[Any], _: Any) -> Any:
+def _binary(node: nodes.Binary, values: Sequence[Any], free: Sequence[Any], _: Any) -> Any:
     left, right = values
     if node.sign in _TESTS:
         return _TESTS[node.sign](left, right)
@@ -243,7 +224,7 @@ def _binary(node: Binary, values: Sequence[Any], free: Sequence[Any], _: Any) ->
     return _ARITHMETIC[node.sign](left, right, out=next(fitting, None))
 
 
-def _mix(node: Mix, children: Sequence[Any], *_: Any) -> NDArray[np.float64]:
+def _mix(node: nodes.Mix, children: Sequence[Any], *_: Any) -> NDArray[np.float64]:
     values: NDArray[np.float64] = children[0]
     sums = np.zeros_like(values)
     for k, row in enumerate(node.matrix):
@@ -251,7 +232,7 @@ def _mix(node: Mix, children: Sequence[Any], *_: Any) -> NDArray[np.float64]:
     return sums
 
 
-def _steps(node: Steps, children: Sequence[Any], *_: Any) -> NDArray[np.float64]:
+def _steps(node: nodes.Steps, children: Sequence[Any], *_: Any) -> NDArray[np.float64]:
     values: NDArray[np.float64] = children[0]
     found = np.empty_like(values)
     for k, (thresholds, heights) in enumerate(node.tables):
@@ -260,12 +241,12 @@ def _steps(node: Steps, children: Sequence[Any], *_: Any) -> NDArray[np.float64]
 
 
 def _fold(
-    node: TermFold, children: Sequence[Any], free: Sequence[Any], rows: ProgramRows
+    node: nodes.TermFold, children: Sequence[Any], free: Sequence[Any], rows: ProgramRows
 ) -> NDArray[np.float64]:
     """Change start values by the terms that hold, in blocks of packed covers."""
     starts, covers = np.atleast_1d(children[0]), rows.native.covers(node)
     rules, joints = covers.rules, covers.joints
-    if isinstance(node, TermSums) and joints is None:
+    if isinstance(node, nodes.TermSums) and joints is None:
         return kernels.rule_scores(rows.codes, rules, *node.arrays, starts, rows.n_threads)
     bits = kernels.rule_bits(rows.codes, rules, rows.n_threads)
     changes = list(_changes(node, range(len(bits)) if joints is None else joints))
@@ -275,9 +256,9 @@ def _fold(
         values = np.repeat(starts[:, np.newaxis], 64 * block.shape[1], axis=1)
         for joint, classes, amount in changes:
             holds = unpack_words(combine_bits(block, joint))
-            if isinstance(node, TermSums):
+            if isinstance(node, nodes.TermSums):
                 values[classes] += amount * holds.view(np.uint8)  # faster than of truth values
-            elif isinstance(node, Maxima):
+            elif isinstance(node, nodes.Maxima):
                 np.maximum(values[classes], amount, out=values[classes], where=holds)
             else:
                 values[:, holds] = amount
@@ -286,9 +267,9 @@ def _fold(
     return found
 
 
-def _changes(node: TermFold, joints: Sequence[Joint]) -> Iterator[tuple[Joint, slice, Any]]:
+def _changes(node: nodes.TermFold, joints: Sequence[Joint]) -> Iterator[tuple[Joint, slice, Any]]:
     """Give the joint, the classes and the amount of each change, in the order they are made."""
-    if isinstance(node, FirstThat):  # the first overwrites all that come after it
+    if isinstance(node, nodes.FirstThat):  # the first overwrites all that come after it
         for joint, (_, values) in zip(reversed(joints), reversed(node.terms), strict=True):
             yield joint, slice(None), np.array(values)[:, np.newaxis]
         return
@@ -296,19 +277,19 @@ def _changes(node: TermFold, joints: Sequence[Joint]) -> Iterator[tuple[Joint, s
         yield joint, head.classes, amount
 
 
-_APPLY: dict[type[Node], Callable[..., Any]] = {
-    Binary: _binary,
-    Choose: _choose,
-    Exp: _exp,
-    FirstThat: _fold,
-    LineValue: _line,
+_APPLY: dict[type[nodes.Node], Callable[..., Any]] = {
+    nodes.Binary: _binary,
+    nodes.Choose: _choose,
+    nodes.Exp: _exp,
+    nodes.FirstThat: _fold,
+    nodes.LineValue: _line,
     Lookup: _lookup,
-    Maxima: _fold,
-    Mix: _mix,
+    nodes.Maxima: _fold,
+    nodes.Mix: _mix,
     Nearest: _nearest,
-    Reduce: _reduce,
-    Steps: _steps,
-    TermSums: _fold,
-    Where: _where,
+    nodes.Reduce: _reduce,
+    nodes.Steps: _steps,
+    nodes.TermSums: _fold,
+    nodes.Where: _where,
 }
 """How each node is computed from the values of its children, arrays to overwrite, and the rows."""

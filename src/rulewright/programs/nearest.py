@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rulewright import kernels
-from rulewright.programs.distances import LabelDistance, NumberDistance
+from rulewright.programs.distances import Distance, LabelDistance, NumberDistance
 from rulewright.programs.nodes import Node
-from rulewright.rules import Range
+from rulewright.rules import Condition, Conjunction, Formula, Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Schema, Table
-    from rulewright.programs.distances import Distance
-    from rulewright.rules import Condition, Conjunction, Formula
 
 
 class Gap(NamedTuple):

@@ -14,34 +14,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rulewright.data import label_of
-from rulewright.programs.nearest import Lookup, Nearest
-from rulewright.programs.nodes import (
-    Binary,
-    Choose,
-    Constant,
-    Exp,
-    FirstThat,
-    LineValue,
-    Maxima,
-    Mix,
-    Reduce,
-    Steps,
-    TermFold,
-    TermSums,
-    Where,
-)
-from rulewright.programs.onnx_columns import OnnxColumns
-from rulewright.programs.onnx_graph import OnnxGraph
-from rulewright.programs.onnx_nearest import nearest_place
-from rulewright.programs.program import ClassProgram
-from rulewright.programs.target import Answer, CannotRunError, ExportTarget
+from rulewright.programs import nodes
+from rulewright.programs.distances import LabelDistance, NumberDistance
+from rulewright.programs.nearest import Gap, Lookup, Nearest
+from rulewright.programs.onnx_graph import OnnxColumns, OnnxGraph
+from rulewright.programs.program import ClassProgram, Program
+from rulewright.programs.target import Answer, CannotRunError, ExportTarget, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rulewright.programs.nodes import Node
-    from rulewright.programs.program import Program
-    from rulewright.programs.target import Rows
 
 _SIGNS = {
     "+": "Add",
@@ -69,7 +51,7 @@ class OnnxWriter:
     def __init__(self, program: Program) -> None:
         self.program, self.graph = program, OnnxGraph()
         self.columns = OnnxColumns(self.graph, program.schema)
-        self._values: dict[Node, str] = {}
+        self._values: dict[nodes.Node, str] = {}
         self._scalars: dict[float, str] = {}
         self._rows = ""
 
@@ -119,27 +101,27 @@ class OnnxWriter:
         axis = self.graph.constant([1], np.int64)
         self.graph.give_output(name, self.graph.add("Squeeze", value, axis), dtype, ["rows"])
 
-    def _children(self, node: Node) -> list[str]:
+    def _children(self, node: nodes.Node) -> list[str]:
         return [self._values[child] for child in node.children]
 
-    def _constant(self, node: Constant) -> str:
+    def _constant(self, node: nodes.Constant) -> str:
         return self.graph.constant([node.numbers])
 
-    def _binary(self, node: Binary) -> str:
+    def _binary(self, node: nodes.Binary) -> str:
         children = self._children(node)
         if node.sign in "+-*/":
             for place, child in enumerate(node.children):
-                if isinstance(child, Constant) and len(child.numbers) == 1:
+                if isinstance(child, nodes.Constant) and len(child.numbers) == 1:
                     children[place] = self.scalar(child.numbers[0])
         return self.graph.add(_SIGNS[node.sign], *children)
 
-    def _where(self, node: Where) -> str:
+    def _where(self, node: nodes.Where) -> str:
         return self.graph.add("Where", *self._children(node))
 
-    def _exp(self, node: Exp) -> str:
+    def _exp(self, node: nodes.Exp) -> str:
         return self.graph.add("Exp", *self._children(node))
 
-    def _reduce(self, node: Reduce) -> str:
+    def _reduce(self, node: nodes.Reduce) -> str:
         axes = self.graph.constant([1], np.int64)
         return self.graph.add(_REDUCTIONS[node.how], *self._children(node), axes, keepdims=1)
 
@@ -151,7 +133,7 @@ class OnnxWriter:
         found = self.graph.add("Gather", vectors, *self._children(node))
         return self.graph.add("Squeeze", found, self.graph.constant([1], np.int64))
 
-    def _choose(self, node: Choose) -> str:
+    def _choose(self, node: nodes.Choose) -> str:
         """Find the first true test, in the order of preference; indices are doubles."""
         graph, tests = self.graph, self.graph.cast(self._values[node.test], np.int32)
         if node.order != tuple(range(len(node.order))):
@@ -159,17 +141,19 @@ class OnnxWriter:
         place = graph.add("ArgMax", tests, axis=1, keepdims=1)
         return graph.add("Gather", graph.constant(node.order), place)
 
-    def _fold(self, node: TermFold) -> str:
+    def _fold(self, node: nodes.TermFold) -> str:
         graph, n = self.graph, len(node.start.numbers)
         value = self._values[node.start]
-        if isinstance(node, FirstThat):  # the first overwrites those after it
+        if isinstance(node, nodes.FirstThat):  # the first overwrites those after it
             for body, numbers in reversed(node.terms):
                 value = graph.add(
                     "Where", self.columns.test(body), graph.constant([numbers]), value
                 )
             return value
-        assert isinstance(node, TermSums | Maxima)
-        operation, nothing = ("Add", 0.0) if isinstance(node, TermSums) else ("Max", -math.inf)
+        assert isinstance(node, nodes.TermSums | nodes.Maxima)
+        operation, nothing = (
+            ("Add", 0.0) if isinstance(node, nodes.TermSums) else ("Max", -math.inf)
+        )
         value = self.scalar(node.start.numbers[0]) if n == 1 else value
         for body, head, amount in node.terms:
             amounts = np.full((1, n), nothing)
@@ -180,14 +164,14 @@ class OnnxWriter:
             value = graph.add(operation, value, change)
         return value
 
-    def _line(self, node: LineValue) -> str:
+    def _line(self, node: nodes.LineValue) -> str:
         graph, value = self.graph, node.column
         bounds = [graph.constant(bound) for bound in (node.low, node.high)]
         held = graph.add("Clip", value, *bounds)
         shifted = graph.add("Sub", held, self.scalar(node.center))
         return graph.add("Where", graph.add("IsNaN", value), graph.constant([[0.0]]), shifted)
 
-    def _steps(self, node: Steps) -> str:
+    def _steps(self, node: nodes.Steps) -> str:
         """Count for each class the thresholds below its number: the place of the height."""
         graph, found = self.graph, []
         for k, (thresholds, heights) in enumerate(node.tables):
@@ -200,7 +184,7 @@ class OnnxWriter:
             found.append(graph.add("Gather", graph.constant(heights), place))
         return graph.add("Concat", *found, axis=1)
 
-    def _mix(self, node: Mix) -> str:
+    def _mix(self, node: nodes.Mix) -> str:
         graph = self.graph
         total = graph.constant([[0.0] * len(node.matrix)])
         for k, row in enumerate(node.matrix):
@@ -211,21 +195,21 @@ class OnnxWriter:
             total = graph.add("Add", total, graph.add("Mul", part, factors))
         return total
 
-    _write: ClassVar[dict[type[Node], Callable[[Any, Any], str]]] = {
-        Binary: _binary,
-        Choose: _choose,
-        Constant: _constant,
-        Exp: _exp,
-        FirstThat: _fold,
-        LineValue: _line,
+    _write: ClassVar[dict[type[nodes.Node], Callable[[Any, Any], str]]] = {
+        nodes.Binary: _binary,
+        nodes.Choose: _choose,
+        nodes.Constant: _constant,
+        nodes.Exp: _exp,
+        nodes.FirstThat: _fold,
+        nodes.LineValue: _line,
         Lookup: _lookup,
-        Maxima: _fold,
-        Mix: _mix,
+        nodes.Maxima: _fold,
+        nodes.Mix: _mix,
         Nearest: _nearest,
-        Reduce: _reduce,
-        Steps: _steps,
-        TermSums: _fold,
-        Where: _where,
+        nodes.Reduce: _reduce,
+        nodes.Steps: _steps,
+        nodes.TermSums: _fold,
+        nodes.Where: _where,
     }
     """How each node is computed."""
 
@@ -272,3 +256,58 @@ def _run(write: Callable[..., Any], program: Program, rows: Rows) -> tuple[list[
 TARGET = ExportTarget(
     "a graph for ONNX runtimes, in double precision", write_onnx, {"onnx": _run}, unasked=False
 )
+
+
+def nearest_place(node: Nearest, writer: OnnxWriter) -> str:
+    """Add up the squared distances of all rules, in the order of the columns; the least wins.
+
+    A rule without a condition on a column adds 0, which changes no sum.
+    """
+    graph = writer.graph
+    total = graph.constant([[0.0] * len(node.rules)])
+    for distance in node.used:
+        gaps = [next((gap for gap in rule if gap.distance is distance), None) for rule in node.gaps]
+        if isinstance(distance, NumberDistance):
+            squares = _of_numbers(distance, gaps, writer)
+        else:
+            squares = _of_labels(distance, gaps, writer)
+        total = graph.add("Add", total, squares)
+    return graph.add("ArgMin", total, axis=1, keepdims=1)
+
+
+def _of_numbers(distance: NumberDistance, gaps: list[Gap | None], writer: OnnxWriter) -> str:
+    graph, value = writer.graph, distance.column
+    zero = graph.constant([[0.0]])
+    if not distance.width:
+        square = zero
+    else:
+        held = graph.add("Clip", value, *map(graph.constant, distance.limits))
+        scaled = graph.add("Mul", held, writer.scalar(distance.scale))
+        low = _bounds([gap.low if gap else 0.0 for gap in gaps], writer)
+        high = _bounds([gap.high if gap else 0.0 for gap in gaps], writer)
+        above = graph.add(
+            "Where", graph.add("Less", high, scaled), graph.add("Sub", scaled, high), zero
+        )
+        outside = graph.add(
+            "Where", graph.add("Less", scaled, low), graph.add("Sub", low, scaled), above
+        )
+        share = graph.add("Div", outside, writer.scalar(distance.width))
+        square = graph.add("Mul", share, share)
+    known = graph.add("Where", graph.add("IsNaN", value), graph.constant([[1.0]]), square)
+    has_condition = graph.constant([[gap is not None for gap in gaps]], np.bool_)
+    return graph.add("Where", has_condition, known, zero)
+
+
+def _bounds(numbers: list[float], writer: OnnxWriter) -> str:
+    return writer.scalar(numbers[0]) if len(numbers) == 1 else writer.graph.constant([numbers])
+
+
+def _of_labels(distance: LabelDistance, gaps: list[Gap | None], writer: OnnxWriter) -> str:
+    graph = writer.graph
+    groups = [*distance.groups, distance.unseen, distance.missing]
+    table = np.zeros((len(groups), len(gaps)))
+    for i, gap in enumerate(gaps):
+        if gap is not None:
+            table[:, i] = distance.squares[int(gap.low)][groups]
+    found = graph.add("Gather", graph.constant(table), writer.columns.codes(distance.column))
+    return graph.add("Squeeze", found, graph.constant([1], np.int64))

@@ -7,33 +7,23 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data import label_of
+from rulewright.data import Schema, label_of
 from rulewright.programs.nearest import Nearest
 from rulewright.programs.nodes import Choose, Constant, Exp, LineValue, Mix, Reduce, Steps, TermFold
-from rulewright.rules import And, Conjunction, Not, Or, negate, normalise
+from rulewright.rules import And, Conjunction, Formula, Not, Or, negate, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rulewright.data import Schema
     from rulewright.programs.nodes import Node
-    from rulewright.rules import Formula
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """What a model answers for one row: a number.
+    """What a model answers for one row: a number."""
 
-    Parameters
-    ----------
-    schema : Schema
-        Columns of a row.
-    scores : Node
-        The number, or one for each class.
-    """
-
-    schema: Schema
-    scores: Node
+    schema: Schema  # columns of a row
+    scores: Node  # the number, or one for each class
 
     @property
     def n_classes(self) -> int:
@@ -91,27 +81,14 @@ class Program:
 
 @dataclass(frozen=True, eq=False)
 class ClassProgram(Program):
-    """What a model of classes answers for one row.
-
-    Parameters
-    ----------
-    labels : tuple
-        Class labels.
-    probabilities : Node
-        A number for each class.
-    chosen : Node
-        Index of the predicted class.
-    flags : dict of Node
-        Other tests of the row that exports give, by name.
-    costs : Node, optional
-        Expected cost of predicting each class, if the label depends on it.
-    """
+    """What a model of classes answers for one row."""
 
     labels: tuple[Any, ...]
-    probabilities: Node
-    chosen: Node
+    probabilities: Node  # a number for each class
+    chosen: Node  # index of the predicted class
+    # other tests of the row that exports give, by name
     flags: dict[str, Node] = field(default_factory=dict)
-    costs: Node | None = None
+    costs: Node | None = None  # expected cost of predicting each class, if the label depends on it
 
     @property
     def n_classes(self) -> int:

@@ -6,15 +6,13 @@ import builtins
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
-from rulewright.programs.program import ClassProgram
+from rulewright.programs.program import ClassProgram, Program
 from rulewright.programs.rowwise import RowWriter
-from rulewright.programs.target import Answer, ExportTarget, n_rows
+from rulewright.programs.target import Answer, ExportTarget, Rows, n_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from rulewright.programs.program import Program
-    from rulewright.programs.target import Rows
 
 _MODULE = '''"""A rule model exported by rulewright; it needs nothing but Python."""
 

@@ -6,17 +6,14 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from rulewright.programs.distances import NumberDistance
-from rulewright.programs.nearest import Nearest, squared_labels, squared_unseen
-from rulewright.programs.nodes import FirstThat, TermFold, TermSums
-from rulewright.programs.sharing import find_repeated
-from rulewright.programs.writer import Writer
+from rulewright.programs.nearest import Gap, Lookup, Nearest, squared_labels, squared_unseen
+from rulewright.programs.nodes import Choose, FirstThat, Node, Table, TermFold, TermSums
+from rulewright.programs.writer import Writer, find_repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rulewright.data import ColumnSchema
-    from rulewright.programs.nearest import Gap, Lookup
-    from rulewright.programs.nodes import Choose, Node, Table
     from rulewright.programs.program import Program
 
 TERMS = 50

@@ -15,13 +15,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rulewright.programs.databases import run_duckdb, run_sqlite
-from rulewright.programs.nearest import Nearest
+from rulewright.programs.nearest import Lookup, Nearest
 from rulewright.programs.nodes import Binary, Choose, Constant, Exp, FirstThat, Maxima, TermSums
-from rulewright.programs.program import ClassProgram, order_nodes
-from rulewright.programs.sharing import find_long_repeated
-from rulewright.programs.sql_columns import READING
+from rulewright.programs.program import ClassProgram, Program, order_nodes
 from rulewright.programs.sql_nearest import nearest_steps
 from rulewright.programs.sql_words import (
+    READING,
     check_distinct_in_sql,
     checked_dialect,
     column_of,
@@ -33,18 +32,15 @@ from rulewright.programs.sql_words import (
     write_number,
 )
 from rulewright.programs.target import ExportTarget
-from rulewright.programs.writer import Writer
-from rulewright.rules import And, Conjunction, Or
+from rulewright.programs.writer import Writer, find_long_repeated
+from rulewright.rules import And, Conjunction, Formula, Or
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rulewright.data import ColumnSchema
-    from rulewright.programs.nearest import Lookup
     from rulewright.programs.nodes import Node, Table
-    from rulewright.programs.program import Program
     from rulewright.programs.sql_words import Dialect
-    from rulewright.rules import Formula
 
 _HEADER = """/* The answers of a rule model. Missing is NULL or NaN; an empty string is a label.
 Numbers must be finite and of a numeric type: text is an error, so cast it. Labels may be text or
@@ -174,9 +170,6 @@ class _SqlWriter(Writer):
     def _input(self, name: str) -> str:
         return column_of(self.prelude.names.get(name, name), self.alias, self.dialect)
 
-    def _rows(self) -> str:
-        return rows_of(self.table, self.alias, self.dialect)
-
     def _share_tests(self) -> None:
         """Add columns for the tests that would be written so often that the text grows long."""
         uses = (
@@ -246,10 +239,9 @@ class _SqlWriter(Writer):
         """Write the steps: the columns of earlier ones that later ones read, and their own."""
         known: dict[str, None] = {}
         for i in range(end):
-            own, source = (
-                self.chain[i],
-                self._step_name(i - 1) if i else rows_of(self.table, self.alias, self.dialect),
-            )
+            own, source = self.chain[i], self._step_name(i - 1)
+            if not i:
+                source = rows_of(self.table, self.alias, self.dialect)
             carried = [name for name in known if name not in own and self.last_read[name] > i]
             columns = [*carried, *(f"{text} AS {name}" for name, text in own.items())]
             text = _select(columns or [f"1 AS {self.prefix}row"], source)

@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rulewright.programs.distances import NumberDistance
-from rulewright.programs.nearest import squared_labels, squared_unseen
+from rulewright.programs.nearest import Gap, Nearest, squared_labels, squared_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulewright.programs.nearest import Gap, Nearest
     from rulewright.programs.writer import Writer
 
     Step = tuple[dict[str, str], list[str]]

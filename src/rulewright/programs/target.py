@@ -34,24 +34,15 @@ class CannotRunError(RuntimeError):
 
 @dataclass(frozen=True)
 class ExportTarget:
-    """A language that programs can be written in.
+    """A language that programs can be written in."""
 
-    Parameters
-    ----------
-    summary : str
-        What is written, in a few words.
-    write : function
-        Takes the program and the options of the target and gives the text, or the bytes of a file.
-    runners : mapping of name to function
-        Where the text can be run; each takes ``write``, the program and rows and gives the answer
-        for each row and notes, or raises a ``CannotRunError``.
-    unasked : bool
-        Whether it is run to be verified without being named: not if that needs large packages.
-    """
-
-    summary: str
+    summary: str  # what is written, in a few words
+    # takes the program and the options of the target and gives the text, or the bytes of a file
     write: Callable[..., Any]
+    # where the text can be run; each takes ``write``, the program and rows and gives the answer for
+    # each row and notes, or raises a ``CannotRunError``
     runners: Mapping[str, Runner]
+    # whether it is run to be verified without being named: not if that needs large packages
     unasked: bool = True
 
 

@@ -9,44 +9,26 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from rulewright.programs import nodes
 from rulewright.programs.nearest import Lookup
-from rulewright.programs.nodes import (
-    Binary,
-    Choose,
-    Constant,
-    Exp,
-    LineValue,
-    Mix,
-    Reduce,
-    Steps,
-    Where,
-)
-from rulewright.programs.program import positive
-from rulewright.rules import And, Labels, Or, Presence
+from rulewright.programs.program import Program, positive
+from rulewright.rules import And, Condition, Formula, Labels, Or, Plain, Presence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rulewright.data import ColumnSchema
-    from rulewright.programs.nodes import Node, Table
-    from rulewright.programs.program import Program
-    from rulewright.rules import Condition, Formula, Plain
 
 _GROUP = 50
 MAX_CHARACTERS = 100_000_000
 
 
 class Writer(ABC):
-    """Expressions of one language; a subclass gives the syntax.
-
-    Parameters
-    ----------
-    program : Program
-        What to write.
-    """
+    """Expressions of one language; a subclass gives the syntax."""
 
     signs: Mapping[str, str] = MappingProxyType({})
     """The operators of ``nodes.Binary``, and "or", that are written otherwise."""
@@ -60,7 +42,7 @@ class Writer(ABC):
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.names: dict[Node, str] = {}
+        self.names: dict[nodes.Node, str] = {}
         self.tests: dict[int, str] = {}
         """Formulas that are tested before they are used, by identity."""
         self._positive: dict[int, Formula] = {}
@@ -79,35 +61,35 @@ class Writer(ABC):
                 "are too many, too long or for too many classes; export a model of fewer rules"
             )
 
-    def classes(self, node: Node) -> range:
+    def classes(self, node: nodes.Node) -> range:
         """Give the classes that a value has numbers for; a scalar has one."""
         return range(self.program.n_classes if node.is_vector else 1)
 
-    def name(self, node: Node, name: str, k: int) -> str:
+    def name(self, node: nodes.Node, name: str, k: int) -> str:
         """Give the name of the number of class k of a named value."""
         return f"{name}_{k}" if node.is_vector else name
 
-    def text(self, node: Node, k: int = 0) -> str:
+    def text(self, node: nodes.Node, k: int = 0) -> str:
         """Write a value, of a vector the number of class k."""
         if node in self.names:
             return self.name(node, self.names[node], k)
         match node:
-            case Constant():
+            case nodes.Constant():
                 return self.number(node.numbers[k if node.is_vector else 0])
-            case Binary() | Where() | Exp():
+            case nodes.Binary() | nodes.Where() | nodes.Exp():
                 return self.operation(node, [self.text(child, k) for child in node.children])
-            case Reduce():
+            case nodes.Reduce():
                 values = [self.text(node.value, j) for j in self.classes(node.value)]
                 return self._reduce(node.how, values)
-            case Mix():
+            case nodes.Mix():
                 weights = [(j, row[k]) for j, row in enumerate(node.matrix) if row[k]]
                 terms = [self.product(self.text(node.value, j), w) for j, w in weights]
                 return self._reduce("total", terms or [self.number(0.0)])
-            case Steps():
+            case nodes.Steps():
                 return self.steps(node.tables[k], self.text(node.value, k))
-            case Choose():
+            case nodes.Choose():
                 return self.choose(node, node.order)
-            case LineValue():
+            case nodes.LineValue():
                 return self._line(node)
             case Lookup():
                 return self.lookup(node, k)
@@ -119,15 +101,15 @@ class Writer(ABC):
         held = self.extreme("min", [above, self.number(high)])
         return held if scale == 1.0 else f"{held} * {self.number(scale)}"
 
-    def _line(self, node: LineValue) -> str:
+    def _line(self, node: nodes.LineValue) -> str:
         value = self.variable(node.column)
         beyond = f"({self.write_held(value, node.low, node.high)} - {self.number(node.center)})"
         return self.where.format(self.missing[1].format(value), self.number(0.0), beyond)
 
-    def operation(self, node: Node, parts: Sequence[str]) -> str:
+    def operation(self, node: nodes.Node, parts: Sequence[str]) -> str:
         """Write an operation on values that are written."""
-        if not isinstance(node, Binary):
-            return (self.where if isinstance(node, Where) else self.exp).format(*parts)
+        if not isinstance(node, nodes.Binary):
+            return (self.where if isinstance(node, nodes.Where) else self.exp).format(*parts)
         if node.sign == "min":
             return self.extreme("min", parts)
         return f"({parts[0]} {self.signs.get(node.sign, node.sign)} {parts[1]})"
@@ -203,7 +185,7 @@ class Writer(ABC):
         """Test whether a label is one of some, or is known and none of them."""
 
     @abstractmethod
-    def steps(self, table: Table, value: str) -> str:
+    def steps(self, table: nodes.Table, value: str) -> str:
         """Write the height of a table of steps at a value."""
 
     @abstractmethod
@@ -211,7 +193,7 @@ class Writer(ABC):
         """Write the number of class k of the vector at a place."""
 
     @abstractmethod
-    def choose(self, node: Choose, values: Sequence[Any]) -> str:
+    def choose(self, node: nodes.Choose, values: Sequence[Any]) -> str:
         """Write one of some values in the order of preference: that of the first true test."""
 
 
@@ -221,3 +203,51 @@ def join_in_groups(join: Callable[[Sequence[str]], str], parts: Sequence[str]) -
         groups = [parts[i : i + _GROUP] for i in range(0, len(parts), _GROUP)]
         parts = [f"({join(group)})" for group in groups]
     return join(parts)
+
+
+MAX_SHARED, MIN_CHARACTERS = 400, 50_000
+"""Databases limit the columns of a step, and few repetitions are easier to read than a column."""
+
+
+def find_repeated(uses: Iterable[tuple[Formula, int]]) -> dict[int, tuple[Formula, int]]:
+    """Give the formulas, and parts of them before the whole, that are used more than once.
+
+    Formulas, which have no "not", come with how often each is used; they are found by identity.
+    """
+    times: Counter[int] = Counter()
+    found: dict[int, Formula] = {}
+
+    def visit(formula: Formula, n: int) -> None:
+        times[id(formula)] += n
+        if id(formula) not in found:
+            for part in formula.parts if isinstance(formula, And | Or) else ():
+                visit(part, 1)
+            found[id(formula)] = formula
+
+    for formula, n in uses:
+        visit(formula, n)
+    return {key: (formula, times[key]) for key, formula in found.items() if times[key] > 1}
+
+
+def find_long_repeated(
+    uses: Iterable[tuple[Formula, int]], length: Callable[[Formula], int]
+) -> list[Formula]:
+    """Give the repeated formulas whose repetitions are longest, parts before wholes.
+
+    `length` gives the length of the text of a conjunction.
+    """
+    known: dict[int, int] = {}
+
+    def size(formula: Formula) -> int:
+        if id(formula) not in known:
+            if isinstance(formula, And | Or):
+                known[id(formula)] = sum(size(part) for part in formula.parts)
+            else:
+                known[id(formula)] = length(formula)
+        return known[id(formula)]
+
+    found = find_repeated(uses)
+    costs = {key: (n - 1) * size(formula) for key, (formula, n) in found.items()}
+    large = sorted((key for key in costs if costs[key] > MIN_CHARACTERS), key=lambda k: -costs[k])
+    chosen = set(large[:MAX_SHARED])
+    return [formula for key, (formula, _) in found.items() if key in chosen]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from rulewright.data import FLAG, KINDS, NUMBER, TEXT, Fields, Part, list_of
+from rulewright.data import FLAG, KINDS, NUMBER, TEXT, Column, ColumnSchema, Fields, Part, list_of
 from rulewright.rules.checks import (
     check_ordered,
     checked_column,
@@ -26,7 +26,6 @@ from rulewright.rules.words import write_name, write_word
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rulewright.data import Column, ColumnSchema
 
 Value: TypeAlias = float | str | None
 """One value of a row: a number, a label, or missing (``None`` or NaN)."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.rules.condition import Labels, Presence, Range
+from rulewright.rules.condition import Labels, Plain, Presence, Range
 from rulewright.rules.label_sets import (
     Condition,
     any_of,
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Table
-    from rulewright.rules.condition import Plain
 
 
 class Contradiction(ValueError):  # noqa: N818 - it names what was found

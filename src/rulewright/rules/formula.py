@@ -18,17 +18,14 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
-from rulewright.data import Fields, Part, define, list_of
+from rulewright.data import Fields, Part, Table, define, list_of
 from rulewright.rules.conjunction import Conjunction
-from rulewright.rules.label_sets import CONDITION, opposite
+from rulewright.rules.label_sets import CONDITION, Condition, opposite
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from numpy.typing import NDArray
-
-    from rulewright.data import Table
-    from rulewright.rules.label_sets import Condition
 
 
 def _check_parts(formula: object, parts: tuple[object, ...]) -> None:
@@ -42,13 +39,7 @@ def _check_parts(formula: object, parts: tuple[object, ...]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Junction:
-    """Several formulas joined by one word.
-
-    Parameters
-    ----------
-    parts : tuple of Formula
-        The formulas.
-    """
+    """Several formulas joined by one word."""
 
     parts: tuple[Formula, ...]
 

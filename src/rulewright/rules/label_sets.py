@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from rulewright.data import Fields, define, list_of
+from rulewright.data import Column, ColumnSchema, Fields, define, list_of
 from rulewright.rules.condition import PLAIN_FIELDS, Labels, Plain, Presence, Range, plain_from_json
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Column, ColumnSchema
     from rulewright.rules.condition import Value
 
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from rulewright.data import ANY, Fields, Part
 from rulewright.rules.coverage import Coverage, NumberCoverage, coverage_from_json
 from rulewright.rules.formula import FORMULA, Formula, formula_from_json
-from rulewright.rules.outcomes import Adds, Outcome, outcome_from_json
-
-if TYPE_CHECKING:
-    from rulewright.rules.outcomes import Head
+from rulewright.rules.outcomes import Adds, Head, Outcome, outcome_from_json
 
 
 @dataclass(frozen=True, slots=True)

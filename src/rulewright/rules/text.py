@@ -25,7 +25,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from rulewright.data import KINDS
+from rulewright.data import KINDS, Kind
 from rulewright.rules.condition import Labels, Plain, Presence, Range
 from rulewright.rules.conjunction import Conjunction
 from rulewright.rules.formula import And, Formula, Not, Or, normalise
@@ -35,7 +35,6 @@ from rulewright.rules.words import BARE_WORD, KEYWORDS, call_end
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulewright.data import Kind
 
 _SYMBOL = re.compile(r"<=|>=|!=|[<>={},()]")
 _JSON = json.JSONDecoder()

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from graph_cases import occurs, random_graph
 from rulewright.encoding.covers import PackedCovers
 from rulewright.kernels import GraphSet
-from rulewright.kernels.graph_codes import EDGE
+from rulewright.kernels.graphs import EDGE
 from rulewright.relational import Graph, GraphError, SubgraphFeatures
 from rulewright.relational.graphs.candidates import (
     PatternFilter,

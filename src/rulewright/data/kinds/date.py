@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.errors import RowError
 from rulewright.data.findings import Finding, of_values
 from rulewright.data.kind import Kind, SqlWords
@@ -23,6 +22,7 @@ from rulewright.data.moments import (
     to_text,
 )
 from rulewright.data.number_texts import is_code
+from rulewright.data.schema import ColumnSchema
 from rulewright.data.source import Raw
 from rulewright.data.table import Column
 

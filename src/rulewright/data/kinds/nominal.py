@@ -7,14 +7,13 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.errors import DataError
 from rulewright.data.frame import LabelColumn
 from rulewright.data.json_fields import TEXT, Part, list_of
 from rulewright.data.kind import Kind, SqlWords
-from rulewright.data.labels import factor, recode_labels
 from rulewright.data.schema import (
     BOOLEAN_LABELS,
+    ColumnSchema,
     check_encodable,
     label_of,
     write_labels,
@@ -26,6 +25,8 @@ from rulewright.data.values import (
     as_floats,
     check_finite,
     convert_values,
+    factor,
+    recode_labels,
     text_to_number,
 )
 

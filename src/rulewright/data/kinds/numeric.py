@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.errors import RowError
 from rulewright.data.findings import Finding
 from rulewright.data.kind import Kind, SqlWords
 from rulewright.data.number_texts import NumberTexts
-from rulewright.data.schema import BOOLEAN_LABELS
+from rulewright.data.schema import BOOLEAN_LABELS, ColumnSchema
 from rulewright.data.source import PlainType, Raw
 from rulewright.data.table import Column
 from rulewright.data.values import (

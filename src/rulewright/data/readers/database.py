@@ -1,10 +1,15 @@
-"""DuckDB as reader of files."""
+"""DuckDB as reader of files and databases.
+
+Columns of wide files are loaded in blocks: a query costs time for every column of the file.
+"""
 
 import contextlib
 import os
 import re
 import shutil
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from weakref import finalize
@@ -16,7 +21,7 @@ from rulewright.data.late_imports import optional
 from rulewright.data.readers.arrays import unmask
 from rulewright.data.readers.opened_file import OpenedFile
 from rulewright.data.schema import check_encodable
-from rulewright.data.source import Wanted
+from rulewright.data.source import Raw, Source, Wanted, as_objects
 
 _NOISE = re.compile(r"\s*$|Invalid Input Error: CSV Error on Line|Original Line")
 _NUMBERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|\"NULL\"")
@@ -119,3 +124,92 @@ def _error(message: str, file: OpenedFile, kind: str) -> DataError:
     return DataError(
         f"{file}{where}: not a readable {kind} file: {reason}. Correct the file{skip}."
     )
+
+
+_NARROW = 64  # tables with as many columns are loaded column by column
+_BLOCK_COLUMNS = 1024
+_BLOCK_CELLS = 1 << 20
+
+
+def block_of(at: int, n_rows: int, n_columns: int) -> range:
+    """Return the columns to load with a column: none of a narrow table, few of a tall one."""
+    if n_columns <= _NARROW:
+        return range(at, at + 1)
+    width = max(1, min(_BLOCK_COLUMNS, _BLOCK_CELLS // max(n_rows, 1)))
+    start = at - at % width
+    return range(start, min(start + width, n_columns))
+
+
+class Blocks:
+    """Loads single columns by way of blocks of neighbours, of which the last ones are kept."""
+
+    def __init__(
+        self, load: Callable[[range, Wanted], dict[int, Raw]], n_rows: int, n_columns: int
+    ) -> None:
+        self._load, self._shape = load, (n_rows, n_columns)
+        self._kept: dict[Wanted, dict[int, Raw]] = {}
+
+    def load(self, at: int, wanted: Wanted) -> Raw:
+        """Load a column."""
+        if at not in self._kept.get(wanted, ()):
+            self._kept[wanted] = self._load(block_of(at, *self._shape), wanted)
+        return self._kept[wanted].pop(at)
+
+
+_TABLES = "SELECT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY table_oid"
+_CONSTRAINTS = """SELECT constraint_type, table_name, constraint_column_names, referenced_table,
+referenced_column_names FROM duckdb_constraints() ORDER BY table_oid, constraint_index"""
+
+
+@dataclass(frozen=True)
+class DatabaseTables:
+    """The tables, and the keys of one column: those of tables, and those that point to others."""
+
+    sources: dict[str, Source]
+    primary: dict[str, str]  # table to column
+    foreign: dict[tuple[str, str], tuple[str, str]]  # (table, column) to (table, column)
+
+
+def database_tables(path: Path) -> DatabaseTables:
+    """Open the tables of a DuckDB file, which is not changed; columns are read on demand.
+
+    Columns of nested or binary types are left out.
+    """
+    duckdb = optional("duckdb")
+    try:
+        connection = duckdb.connect(str(path), read_only=True, config=OFFLINE)
+    except duckdb.Error as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(f"{path}: not a readable DuckDB database: {reason}") from None
+    names = [name for (name,) in connection.execute(_TABLES).fetchall()]
+    primary: dict[str, str] = {}
+    foreign: dict[tuple[str, str], tuple[str, str]] = {}
+    for kind, table, columns, other, others in connection.execute(_CONSTRAINTS).fetchall():
+        if len(columns) == 1 and kind == "PRIMARY KEY":
+            primary[table] = columns[0]
+        if len(columns) == 1 and kind == "FOREIGN KEY":
+            foreign[table, columns[0]] = (other, others[0])
+    sources = {name: _source(connection, name, str(path)) for name in names}
+    return DatabaseTables(sources, primary, foreign)
+
+
+def _source(connection: Any, table: str, path: str) -> Source:
+    name = _quote_name(table)
+    described = connection.execute(f"DESCRIBE SELECT * FROM {name}").fetchall()
+    types = {row[0]: row[1] for row in described if write_selection(row[1], "", "any") is not None}
+    names = tuple(types)
+    ((n_rows,),) = connection.execute(f"SELECT count(*) FROM {name}").fetchall()
+
+    def load(position: int, wanted: Wanted) -> Raw:
+        column = names[position]
+        text = write_selection(types[column], _quote_name(column), wanted)
+        found = connection.execute(f"SELECT {text} AS c FROM {name}").fetchnumpy()
+        values = unmask(found["c"])
+        whole = wanted == "labels" and WHOLE_DECIMAL.fullmatch(types[column])
+        return Raw(as_objects(v and int(v) for v in values) if whole else values)
+
+    return Source(names, True, n_rows, load, f"{path}, table {table}")
+
+
+def _quote_name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

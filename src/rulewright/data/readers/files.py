@@ -18,10 +18,14 @@ from rulewright.data.readers.arff import arff_source
 from rulewright.data.readers.delimited import delimited_source
 from rulewright.data.readers.excel import excel_source
 from rulewright.data.readers.jsonlines import json_lines_source
-from rulewright.data.readers.opened_file import OpenedFile, open_file
-from rulewright.data.readers.options import DEFAULT_OPTIONS, FileOptions
+from rulewright.data.readers.opened_file import (
+    DEFAULT_OPTIONS,
+    FileOptions,
+    OpenedFile,
+    open_file,
+    zip_member,
+)
 from rulewright.data.readers.parquet import parquet_source
-from rulewright.data.readers.unzipping import zip_member
 from rulewright.data.source import Source
 
 READERS: dict[str, Callable[[OpenedFile], Source]] = {

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
 from rulewright.data.findings import Finding, report_skipped_rows
-from rulewright.data.readers.blocks import block_of
-from rulewright.data.readers.database import FileDatabase, quote_literal
+from rulewright.data.readers.database import FileDatabase, block_of, quote_literal
 from rulewright.data.readers.opened_file import OpenedFile
 from rulewright.data.source import Raw, Wanted, as_objects
 from rulewright.data.values import exact_number

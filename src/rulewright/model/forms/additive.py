@@ -1,4 +1,7 @@
-"""Additive rules: intercepts plus the responses of the rules that fire, one score per class."""
+"""Additive rules: intercepts plus the responses of the rules that fire, one score per class.
+
+A point is a unit of the scores: one more in the total of two classes multiplies the odds by 2.72.
+"""
 
 from __future__ import annotations
 
@@ -9,42 +12,40 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rulewright.data import NUMBER, WEIGHT, Fields, described, list_of
+from rulewright.data import NUMBER, WEIGHT, Fields, Schema, Table, described, list_of
 from rulewright.model.class_model import ClassModel
-from rulewright.model.decisions import checked_costs, checked_steps, read_costs
-from rulewright.model.document import json_list
+from rulewright.model.decisions import (
+    STEPS,
+    IsotonicSteps,
+    checked_costs,
+    checked_steps,
+    read_costs,
+)
 from rulewright.model.forms.terms import (
+    LINEAR,
     AddedParts,
+    LinearTerm,
     amounts,
+    check_linear,
     check_sums,
+    linear_lines,
     merge_rules,
     scale_rule,
     terms_of,
-)
-from rulewright.model.linear import (
-    LINEAR,
-    LinearTerm,
-    check_linear,
-    linear_lines,
     with_lines,
 )
-from rulewright.model.points import points_text, scale_lines, start_text
-from rulewright.model.steps import STEPS, IsotonicSteps
-from rulewright.model.text import escape_line
+from rulewright.model.text import align_cells, escape_line
 from rulewright.programs import ClassProgram, nodes, recipes
-from rulewright.rules import Adds, checked_number
+from rulewright.rules import Adds, Outcome, Rule, checked_number, format_signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Schema, Table
     from rulewright.model.class_explanation import ClassExplanation
     from rulewright.model.decisions import Costs
-    from rulewright.model.explanation import Explanation
-    from rulewright.model.reasons import RowReasons
-    from rulewright.rules import Outcome, Rule
+    from rulewright.model.explanation import Explanation, RowReasons
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -262,9 +263,60 @@ class AdditiveRules(ClassModel):
     @classmethod
     def read_fields(cls, content: dict[str, Any]) -> dict[str, Any]:
         """Read the intercepts, and costs and steps if there are any."""
-        fields = {name: tuple(json_list(value, name)) for name, value in content.items()}
+        fields = super().read_fields(content)
         if "steps" in fields:
             fields["steps"] = tuple(map(IsotonicSteps.from_json, fields["steps"]))
         if "linear" in fields:
             fields["linear"] = tuple(map(LinearTerm.from_json, fields["linear"]))
         return fields
+
+
+_TOTALS = (-4, -2, -1, 0, 1, 2, 4)
+_LEADS = (0, 1, 2, 4)
+
+
+def start_text(model: AdditiveRules, names: Sequence[str]) -> str:
+    """Say with how many points rows start, and which probabilities those are."""
+    starts = np.array(model.intercepts)
+    if len(names) == 1:
+        return f"start: {format_signed(starts[0])} points for {names[0]}"
+    chances = model.probabilities(starts[np.newaxis])[0]
+    if len(names) == 2:
+        points = f"{format_signed(starts[1] - starts[0])} points for {names[1]}"
+        return f"start: {points}, probability {chances[1]:.3f}"
+    each = zip(names, starts, chances, strict=True)
+    listed = ", ".join(f"{name}: {format_signed(value)} ({p:.2f})" for name, value, p in each)
+    return f"start in points (probability): {listed}"
+
+
+def scale_lines(model: AdditiveRules, names: Sequence[str]) -> list[str]:
+    """Write a table of totals and their probabilities; with steps, of two classes only."""
+    n = len(names)
+    if n == 1 or (n > 2 and model.steps is not None):
+        return []
+    totals = np.array(_TOTALS if n == 2 else _LEADS, dtype=np.float64)
+    scores = np.zeros((len(totals), n))
+    scores[:, -1] = totals
+    chances = model.probabilities(scores)[:, -1]
+    first = f"points for {names[1]} minus {names[0]}" if n == 2 else "lead over all others, points"
+    second = f"probability of {names[1]}" if n == 2 else "probability"
+    width = max(len(first), len(second))
+    return align_cells(
+        [
+            [first.ljust(width), *(f"{t:+g}" if t else "0" for t in totals), ""],
+            [second.ljust(width), *(f"{p:.3f}" for p in chances), ""],
+        ]
+    )
+
+
+def points_text(
+    names: Sequence[str], points: NDArray[np.float64], chosen: int, *, level: bool = False
+) -> str:
+    """Write points for the chosen class, of two minus the other's, or for another class.
+
+    `level` tells that these are all points there are, and not what a reason adds.
+    """
+    if len(points) <= 2:
+        return format_signed(float(points[chosen] - points[np.arange(len(points)) != chosen].sum()))
+    k = chosen if level or points[chosen] else int(np.argmax(np.abs(points)))
+    return f"{format_signed(float(points[k]))} {escape_line(names[k])}"

@@ -18,23 +18,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, get_a
 
 import numpy as np
 
-from rulewright.data import WEIGHT, Fields, described, list_of
+from rulewright.data import WEIGHT, Fields, Schema, Table, described, list_of
 from rulewright.model.class_model import ClassModel
 from rulewright.model.document import json_list
-from rulewright.model.reasons import Reason, ReasonLine, RowReasons, rule_text, select_shown
+from rulewright.model.explanation import Reason, ReasonLine, RowReasons, rule_text, select_shown
 from rulewright.model.text import escape_line, write_count
 from rulewright.programs import ClassProgram, Constant, Node, Where, recipes
-from rulewright.rules import Says, finite_number
+from rulewright.rules import Coverage, NumberCoverage, Outcome, Rule, Says, finite_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Schema, Table
     from rulewright.model.class_explanation import ClassExplanation
     from rulewright.model.explanation import Explanation
-    from rulewright.rules import Coverage, NumberCoverage, Outcome, Rule
 
 Combine: TypeAlias = Literal["mean", "vote"]
 MAX_DEPTH = 8

@@ -30,25 +30,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rulewright.data import CLASS_WEIGHTS, PLACE, Fields, described
-from rulewright.model.class_model import ClassModel
-from rulewright.model.counts import Weigher, checked_weights
+from rulewright.data import CLASS_WEIGHTS, PLACE, Fields, Schema, Table, described
+from rulewright.model.class_model import ClassModel, Weigher, checked_weights
 from rulewright.model.decisions import BELOW
 from rulewright.model.document import json_list
-from rulewright.model.reasons import Reason
+from rulewright.model.explanation import Reason, RowReasons
 from rulewright.model.text import escape_line
 from rulewright.programs import ClassProgram, Constant, Maxima, Term, Where, recipes
-from rulewright.rules import Claims, Coverage, Head, Rule
+from rulewright.rules import Claims, Conjunction, Coverage, Formula, Head, Outcome, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Schema, Table
     from rulewright.model.class_explanation import ClassExplanation
-    from rulewright.model.reasons import RowReasons
-    from rulewright.rules import Conjunction, Formula, Outcome
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -18,13 +18,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rulewright.data import CLASS_WEIGHTS, Fields, Schema, list_of, read_like
+from rulewright.data import CLASS_WEIGHTS, Fields, Schema, Table, list_of, read_like
 from rulewright.encoding import PackedCovers
-from rulewright.model.class_model import ClassModel
-from rulewright.model.counts import checked_weights
-from rulewright.model.document import json_list
-from rulewright.model.forms.decision_list import checked_distribution
-from rulewright.model.reasons import Reason, plain_reasons, value_text
+from rulewright.model.class_model import ClassModel, checked_weights
+from rulewright.model.explanation import Explanation, Reason, RowReasons, plain_reasons, value_text
+from rulewright.model.forms.lists import distribution_of
 from rulewright.model.text import escape_line
 from rulewright.programs import (
     DISTANCE,
@@ -39,19 +37,15 @@ from rulewright.programs import (
     distance_from_json,
     recipes,
 )
-from rulewright.rules import Conjunction, Range, Says
+from rulewright.rules import Condition, Conjunction, Outcome, Range, Rule, Says
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Table
     from rulewright.model.class_explanation import ClassExplanation
-    from rulewright.model.explanation import Explanation
-    from rulewright.model.reasons import RowReasons
     from rulewright.programs import Distance, Node
-    from rulewright.rules import Condition, Outcome, Rule
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,7 +93,7 @@ class NearestRules(ClassModel):
         """The distribution of the nearest rule, and its most probable class."""
         said: Node = FirstThat(Constant(self.shares), ())
         if self.rules:
-            said = Lookup(self.nearest, tuple(_distribution(rule) for rule in self.rules))
+            said = Lookup(self.nearest, tuple(distribution_of(rule) for rule in self.rules))
         chosen = recipes.prefer_first(said, tuple(range(len(self.classes))))
         return ClassProgram(self.schema, said, tuple(self.classes.tolist()), said, chosen)
 
@@ -176,26 +170,18 @@ class NearestRules(ClassModel):
 
     def form_fields(self) -> dict[str, Any]:
         """Give the distances and the training weights."""
-        return {
-            "distances": [distance.to_json() for distance in self.distances],
-            "class_weights": list(self.class_weights),
-        }
+        return super().form_fields() | {"distances": [one.to_json() for one in self.distances]}
 
     @classmethod
     def read_fields(cls, content: dict[str, Any]) -> dict[str, Any]:
         """Read the distances and the training weights."""
-        return {
-            "distances": tuple(
-                map(distance_from_json, json_list(content["distances"], "distances"))
-            ),
-            "class_weights": tuple(json_list(content["class_weights"], "class_weights")),
-        }
+        fields = super().read_fields(content)
+        return fields | {"distances": tuple(map(distance_from_json, fields["distances"]))}
 
     def _check_rules(self, rules: Sequence[Rule]) -> None:
         super()._check_rules(rules)
         distances = {distance.column: distance for distance in self.distances}
         for i, rule in enumerate(rules):
-            checked_distribution(rule, i, len(self.classes))
             try:
                 check_body(rule.body, distances)
             except ValueError as error:
@@ -273,11 +259,6 @@ def _checked_distances(distances: object, schema: object) -> tuple[Distance, ...
             raise ValueError(f"column {distance.column!r} has two distances")
         seen[distance.column] = distance
     return tuple(seen[name] for name in schema.names if name in seen)
-
-
-def _distribution(rule: Rule) -> tuple[float, ...]:
-    assert isinstance(rule.outcome, Says)
-    return rule.outcome.distribution
 
 
 def _gap(condition: Condition, table: Table, row: int) -> str:

@@ -7,30 +7,36 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from rulewright.data import NUMBER, Fields
+from rulewright.data import NUMBER, Fields, Schema
 from rulewright.model.document import json_list
-from rulewright.model.explanation import Explanation
-from rulewright.model.forms.terms import AddedParts, check_sums, merge_rules, terms_of
-from rulewright.model.linear import (
+from rulewright.model.explanation import (
+    Explanation,
+    Reason,
+    ReasonLine,
+    RowReasons,
+    others_text,
+    select_shown,
+)
+from rulewright.model.forms.terms import (
     LINEAR,
+    AddedParts,
     LinearTerm,
     check_linear,
+    check_sums,
     linear_lines,
+    merge_rules,
+    terms_of,
     with_lines,
 )
-from rulewright.model.reasons import Reason, ReasonLine, RowReasons, others_text, select_shown
 from rulewright.model.rule_model import RuleModel
 from rulewright.programs import Program, nodes
-from rulewright.rules import Adds, NumberCoverage, finite_number
+from rulewright.rules import Adds, NumberCoverage, Outcome, Rule, finite_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
-
-    from rulewright.data import Schema
-    from rulewright.rules import Outcome, Rule
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.model.reasons import Reason, rule_text
+from rulewright.model.explanation import Explanation, Reason, rule_text
 from rulewright.model.text import escape_line
 
 if TYPE_CHECKING:
@@ -19,25 +19,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.model.class_explanation import ClassExplanation
-    from rulewright.model.explanation import Explanation
     from rulewright.model.forms.rule_sets import RuleSet
     from rulewright.model.forms.votes import RuleSetVotes
 
 
 @dataclass(frozen=True, eq=False)
 class VoteReasons:
-    """The rule sets that cover rows, by class, and the terms that hold, strongest first.
+    """The rule sets that cover rows, by class, and the terms that hold, strongest first."""
 
-    Parameters
-    ----------
-    model : RuleSetVotes
-        The vote; a class without rule sets has those of the other that do not cover.
-    margins : float array
-        How far the best score of each row is above the second best.
-    """
-
+    # the vote; a class without rule sets has those of the other that do not cover
     model: RuleSetVotes
-    margins: NDArray[np.float64]
+    margins: NDArray[np.float64]  # how far the best score of each row is above the second best
 
     def rule_set_ids(self, found: Explanation, row: int, k: int) -> list[int]:
         """Give the rule sets that vote for a class on a row, those of the largest weight first."""

@@ -30,43 +30,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rulewright.data import CLASS_WEIGHTS, WEIGHT, Fields, described, list_of
-from rulewright.model.class_model import ClassModel
-from rulewright.model.counts import Weigher, checked_weights
+from rulewright.data import CLASS_WEIGHTS, WEIGHT, Fields, Schema, Table, described, list_of
+from rulewright.model.class_model import ClassModel, Weigher, checked_weights
 from rulewright.model.document import MAX_RULES, json_list
-from rulewright.model.forms.rule_sets import (
-    JUST_BELOW,
-    RULE_SET,
-    checked_abstain,
-    checked_members,
-    checked_smoothing,
-    lead,
-    margins_of,
-    merge_rule_sets,
-    number_terms,
-    opposite_class,
-    rule_set_from_json,
-    term_key,
-    term_shares,
-    total_weight,
-)
-from rulewright.model.forms.vote_evidence import EVIDENCE, VoteEvidence
+from rulewright.model.forms import rule_sets
 from rulewright.model.forms.vote_reasons import VoteReasons
 from rulewright.model.text import escape_line
 from rulewright.programs import ClassProgram, Constant, Node, Term, TermSums, Where, recipes
-from rulewright.rules import Coverage, Head, Or, Rule, Votes
+from rulewright.rules import Conjunction, Coverage, Head, Or, Outcome, Rule, Votes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Schema, Table
     from rulewright.model.class_explanation import ClassExplanation
-    from rulewright.model.explanation import Explanation
-    from rulewright.model.forms.rule_sets import Members, TermKey
-    from rulewright.model.reasons import RowReasons
-    from rulewright.rules import Conjunction, Outcome
+    from rulewright.model.explanation import Explanation, RowReasons
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,31 +80,33 @@ class RuleSetVotes(ClassModel):
     amount: ClassVar[str] = "share"
     fields: ClassVar[Fields] = Fields(
         {
-            "members": described("The rule sets of each class.", list_of(list_of(RULE_SET))),
+            "members": described(
+                "The rule sets of each class.", list_of(list_of(rule_sets.RULE_SET))
+            ),
             "priors": CLASS_WEIGHTS,
             "abstain": described("The model abstains where the margin is smaller.", WEIGHT),
         },
-        {"smoothing": WEIGHT, "evidence": EVIDENCE},
+        {"smoothing": WEIGHT, "evidence": rule_sets.EVIDENCE},
         "Rule sets vote for classes; one votes where any of its rules holds.",
     )
 
     schema: Schema
     classes: NDArray[Any]
     rules: tuple[Rule, ...]
-    members: Members
+    members: rule_sets.Members
     priors: tuple[float, ...]
     abstain: float = 0.0
     summary: dict[str, Any] = field(default_factory=dict)
     smoothing: float = 0.0
-    evidence: VoteEvidence | None = None
+    evidence: rule_sets.VoteEvidence | None = None
 
     def __post_init__(self) -> None:
         self._check_common()
         vars(self).update(
-            members=checked_members(self.members, self.rules, len(self.classes)),
+            members=rule_sets.checked_members(self.members, self.rules, len(self.classes)),
             priors=checked_weights(self.priors, len(self.classes)),
-            abstain=checked_abstain(self.abstain),
-            smoothing=checked_smoothing(self.smoothing),
+            abstain=rule_sets.checked_abstain(self.abstain),
+            smoothing=rule_sets.checked_smoothing(self.smoothing),
         )
         if not sum(self.priors) > 0.0:
             raise ValueError("priors must not all be 0")
@@ -159,10 +140,12 @@ class RuleSetVotes(ClassModel):
             raise ValueError(
                 f"members must have rule sets for classes 0 to {len(weigh.classes) - 1}"
             )
-        terms: dict[TermKey, tuple[int, Conjunction]] = {}
-        joined = tuple(number_terms(members[k], k, terms) for k in range(len(weigh.classes)))
+        terms: dict[rule_sets.TermKey, tuple[int, Conjunction]] = {}
+        joined = tuple(
+            rule_sets.number_terms(members[k], k, terms) for k in range(len(weigh.classes))
+        )
         rules = []
-        shares = term_shares(joined, len(terms))
+        shares = rule_sets.term_shares(joined, len(terms))
         for (k, conjunction), share in zip(terms.values(), shares, strict=True):
             weights = weigh(conjunction.holds(table))
             rules.append(
@@ -186,7 +169,7 @@ class RuleSetVotes(ClassModel):
     @cached_property
     def opposite(self) -> int | None:
         """The class without rule sets, whose score is minus the other's; None if there is none."""
-        return opposite_class(self.members)
+        return rule_sets.opposite_class(self.members)
 
     @cached_property
     def effective_sizes(self) -> tuple[float, ...]:
@@ -197,7 +180,7 @@ class RuleSetVotes(ClassModel):
     @cached_property
     def totals(self) -> tuple[float, ...]:
         """The weights of each class, added up as the scores are: 1 but for rounding."""
-        return tuple(total_weight(sets) for sets in self.members)
+        return tuple(rule_sets.total_weight(sets) for sets in self.members)
 
     @cached_property
     def program(self) -> ClassProgram:
@@ -206,8 +189,8 @@ class RuleSetVotes(ClassModel):
         chosen, odds = recipes.prefer_first(scores, self.preference), self._odds(scores)
         is_chosen = recipes.one_hot(chosen, len(self.classes))
         most = Where(is_chosen, odds, Constant(0.0)).largest
-        chances = recipes.shares(Where(is_chosen, odds, odds.at_most(most * JUST_BELOW)))
-        flags = {"abstains": lead(scores, is_chosen) < self.abstain}
+        chances = recipes.shares(Where(is_chosen, odds, odds.at_most(most * rule_sets.JUST_BELOW)))
+        flags = {"abstains": rule_sets.lead(scores, is_chosen) < self.abstain}
         labels = tuple(self.classes.tolist())
         return ClassProgram(self.schema, scores, labels, chances, chosen, flags)
 
@@ -259,7 +242,7 @@ class RuleSetVotes(ClassModel):
 
     def margins(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
         """Give for each row how far the best score is above the second; 2 if there is no second."""
-        return margins_of(self.scores(X, n_threads=n_threads))
+        return rule_sets.margins_of(self.scores(X, n_threads=n_threads))
 
     def abstains(self, X: object, *, n_threads: int | None = None) -> NDArray[np.bool_]:
         """Tell on which rows the margin is too small to trust the label."""
@@ -267,14 +250,14 @@ class RuleSetVotes(ClassModel):
 
     def with_smoothing(self, smoothing: float) -> Self:
         """Give the same model with another smoothing of its probabilities."""
-        return self._copy_with(smoothing=checked_smoothing(smoothing))
+        return self._copy_with(smoothing=rule_sets.checked_smoothing(smoothing))
 
     def with_abstain(self, abstain: float) -> Self:
         """Give the same model with another margin below which it abstains."""
-        return self._copy_with(abstain=checked_abstain(abstain))
+        return self._copy_with(abstain=rule_sets.checked_abstain(abstain))
 
     def _explain_form(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
-        return {"evidence": VoteReasons(self, margins_of(scores))}
+        return {"evidence": VoteReasons(self, rule_sets.margins_of(scores))}
 
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
         """Give the rules that hold by the votes that they add, each with the scores after it."""
@@ -295,13 +278,15 @@ class RuleSetVotes(ClassModel):
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
         """Give the same rule sets without the terms that are left out, with new shares."""
-        place = {term_key(r.head.first, r.body): i for i, r in enumerate(rules)}
-        old = [place.get(term_key(r.head.first, r.body), -1) for r in self.rules]
+        place = {rule_sets.term_key(r.head.first, r.body): i for i, r in enumerate(rules)}
+        old = [place.get(rule_sets.term_key(r.head.first, r.body), -1) for r in self.rules]
         members = tuple(
-            merge_rule_sets(([old[i] for i in s.terms if old[i] >= 0], s.weight) for s in sets)
+            rule_sets.merge_rule_sets(
+                ([old[i] for i in s.terms if old[i] >= 0], s.weight) for s in sets
+            )
             for sets in self.members
         )
-        shares = term_shares(members, len(rules))
+        shares = rule_sets.term_shares(members, len(rules))
         kept = [
             rule.with_outcome(Votes(rule.head, s)) for rule, s in zip(rules, shares, strict=True)
         ]
@@ -339,12 +324,17 @@ class RuleSetVotes(ClassModel):
     def read_fields(cls, content: dict[str, Any]) -> dict[str, Any]:
         """Read the rule sets, the priors and the margin below which the model abstains."""
         members = [
-            list(map(rule_set_from_json, json_list(sets, f"members of class {k}", MAX_RULES)))
+            list(
+                map(
+                    rule_sets.rule_set_from_json,
+                    json_list(sets, f"members of class {k}", MAX_RULES),
+                )
+            )
             for k, sets in enumerate(json_list(content["members"], "members"))
         ]
         priors, evidence = json_list(content["priors"], "priors"), content.get("evidence")
         return content | {
             "members": members,
             "priors": tuple(priors),
-            "evidence": None if evidence is None else VoteEvidence.from_json(evidence),
+            "evidence": None if evidence is None else rule_sets.VoteEvidence.from_json(evidence),
         }

@@ -1,0 +1,283 @@
+"""Lists of rules that say distributions: the first one that holds decides, or all of them count.
+
+A rule of a decision list means something only after those before it. So its coverage, and the
+distribution that it says, are counted on the rows that reach it: those on which no rule before it
+holds. Where no rule holds, the default distribution decides. The label is the most probable class,
+of equal ones the first.
+
+The score of a class by unordered rules is what every row starts with plus, for each rule that
+holds, the weight of the rule times the probability that it says. With the covered training rows as
+weights these are CN2's count vectors; with equal weights the rules vote; with posterior
+probabilities they are averaged. Probabilities are the scores divided by their sum. So the start
+decides where no rule holds, and where some do it keeps probabilities away from 0. The highest score
+wins, of equal ones the class with more of the start, then the first one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rulewright.data import CLASS_WEIGHTS, DISTRIBUTION, Fields, Schema, Table, described
+from rulewright.model.class_explanation import Added, ClassExplanation
+from rulewright.model.class_model import ClassModel, checked_shares, checked_weights
+from rulewright.model.explanation import plain_reasons, rule_text, select_shown, value_text
+from rulewright.model.text import COVERED, escape_line, write_count
+from rulewright.programs import ClassProgram, Constant, FirstThat, Term, TermSums, recipes
+from rulewright.rules import Conjunction, Head, Outcome, Rule, Says
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rulewright.model.explanation import Explanation, RowReasons
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DecisionList(ClassModel):
+    """Rules that are tried in their order; the first one that holds says the probabilities.
+
+    Parameters
+    ----------
+    schema : Schema
+        Columns of the training table.
+    classes : array-like
+        Class labels: all strings, all integers, all floats or all booleans.
+    rules : tuple of Rule
+        The rules; each says a distribution and covers training rows that no rule before it does.
+    default : tuple of float
+        Probabilities of the classes where no rule holds.
+    default_weights : tuple of float
+        Training weight of each class on the rows where no rule holds.
+    summary : dict
+        What the learner noted down, as JSON data.
+    """
+
+    form: ClassVar[str] = "list"
+    outcome: ClassVar[type[Outcome]] = Says
+    in_order: ClassVar[bool] = True
+    fields: ClassVar[Fields] = Fields(
+        {
+            "default": described("Probabilities of the classes where no rule holds.", DISTRIBUTION),
+            "default_weights": described(
+                "Training weight of each class that they were counted from.", CLASS_WEIGHTS
+            ),
+        },
+        about="The first rule that holds decides.",
+    )
+
+    schema: Schema
+    classes: NDArray[Any]
+    rules: tuple[Rule, ...]
+    default: tuple[float, ...]
+    default_weights: tuple[float, ...]
+    summary: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._check_common()
+        n = len(self.classes)
+        vars(self).update(
+            default=checked_shares(self.default, n),
+            default_weights=checked_weights(self.default_weights, n),
+        )
+
+    @cached_property
+    def program(self) -> ClassProgram:
+        """The distribution of the first rule that holds, and its most probable class."""
+        cases = tuple((rule.body, distribution_of(rule)) for rule in self.rules)
+        said = FirstThat(Constant(self.default), cases)
+        chosen = recipes.prefer_first(said, tuple(range(len(self.classes))))
+        return ClassProgram(self.schema, said, tuple(self.classes.tolist()), said, chosen)
+
+    def deciders(self, X: object, *, n_threads: int | None = None) -> NDArray[np.intp]:
+        """Give the place of the rule that decides each row; the number of rules for the default."""
+        return first_of(self.covers(X, n_threads=n_threads))
+
+    def decided_bits(self, X: object, *, n_threads: int | None = None) -> NDArray[np.uint64]:
+        """Tell which rows each rule decides: those that it covers, and no rule before it."""
+        bits = self.cover_bits(X, n_threads=n_threads)
+        reached = np.bitwise_or.accumulate(bits, axis=0)
+        bits[1:] &= ~reached[:-1]
+        return bits
+
+    def deciding_rules(self, found: Explanation, row: int) -> list[int]:
+        """Give the rule that decides a row, if any does."""
+        ids: list[int] = np.flatnonzero(found.fired[row]).tolist()
+        return ids[:1]
+
+    def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
+        """Give the rule that decides, and why those before it do not hold."""
+        decider = next(iter(found.rule_ids(row)), None)
+        before = range(len(self.rules))[:decider][::-1]  # the nearest ones say most
+        shown = select_shown(before, max_reasons)
+        passed = [
+            f"rule {i} does not hold: {failure_text(self.rules[i], found.table, row)}"
+            for i in shown
+        ]
+        hidden = len(before) - len(shown)
+        rest = [f"{write_count(hidden, 'more rule')} before it: none holds"] if hidden else []
+        return plain_reasons([self._decision(decider), *passed], rest)
+
+    def _decision(self, i: int | None) -> str:
+        """Write which rule decides, or that the default does."""
+        if i is None:
+            rows = f"{sum(self.default_weights):.6g} training rows"
+            return f"decided by the default, as no rule holds ({rows})"
+        coverage = self.rules[i].coverage
+        rows = f"{coverage.support:.6g} {COVERED[coverage.rows]}"
+        return f"decided by {rule_text(self.rules, i)} ({rows})"
+
+    def preamble(self) -> str:
+        """Say that the first rule decides, and what holds where there is none."""
+        k = int(np.argmax(self.default))
+        where = "where no rule holds" if self.rules else "always"
+        told = f"{where}: {escape_line(self.class_names[k])} with probability {self.default[k]:.3f}"
+        rows = f"{sum(self.default_weights):.6g} training rows"
+        lines = [f"{told} ({rows})"]
+        if self.rules:
+            lines.insert(0, "the first rule that holds decides; each covers what is left to it")
+        return "\n".join(lines)
+
+
+def distribution_of(rule: Rule) -> tuple[float, ...]:
+    """Give the probabilities that a rule says."""
+    assert isinstance(rule.outcome, Says)
+    return rule.outcome.distribution
+
+
+def first_of(covers: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Give the first rule (column) that holds on each row; the number of rules where none does."""
+    none = np.ones((len(covers), 1), dtype=np.bool_)
+    first: NDArray[np.intp] = np.hstack([covers, none]).argmax(axis=1)
+    return first
+
+
+def failure_text(rule: Rule, table: Table, row: int) -> str:
+    """Write the conditions of a rule that fail on a row, with the values that they meet."""
+    if not isinstance(rule.body, Conjunction):
+        return f"not ({rule.body})"
+    failed = [c for c in rule.body.conditions if not c.holds(table[c.column])[row]]
+    return " and ".join(f"{c} fails ({value_text(table, c.column, row)})" for c in failed)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class UnorderedRules(ClassModel):
+    """Rules whose weighted distributions are added up where they hold.
+
+    Parameters
+    ----------
+    schema : Schema
+        Columns of the training table.
+    classes : array-like
+        Class labels: all strings, all integers, all floats or all booleans.
+    rules : tuple of Rule
+        The rules; each says a distribution with a weight.
+    start : tuple of float
+        What each class has before any rule holds, not all 0.
+    summary : dict
+        What the learner noted down, as JSON data.
+    """
+
+    form: ClassVar[str] = "unordered"
+    outcome: ClassVar[type[Outcome]] = Says
+    fields: ClassVar[Fields] = Fields(
+        {"start": described("What each class has before any rule.", CLASS_WEIGHTS)},
+        about="Weighted distributions of all rules that hold are added up.",
+    )
+
+    schema: Schema
+    classes: NDArray[Any]
+    rules: tuple[Rule, ...]
+    start: tuple[float, ...]
+    summary: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._check_common()
+        start = checked_weights(self.start, len(self.classes))
+        if not any(start):
+            raise ValueError("start: at least one class must have more than 0")
+        self._check_total(self.rules, start)
+        vars(self).update(start=start)
+
+    @cached_property
+    def preference(self) -> tuple[int, ...]:
+        """All classes by falling start: the order in which ties are broken."""
+        return tuple(sorted(range(len(self.classes)), key=lambda k: -self.start[k]))
+
+    @cached_property
+    def program(self) -> ClassProgram:
+        """The sums of weighted distributions, divided by their total."""
+        terms = [
+            Term(rule.body, Head(k, k), float(amount))
+            for rule in self.rules
+            for k, amount in enumerate(counts_of(rule))
+            if amount
+        ]
+        scores = TermSums(Constant(self.start), tuple(terms))
+        chosen = recipes.prefer_first(scores, self.preference)
+        labels = tuple(self.classes.tolist())
+        return ClassProgram(self.schema, scores, labels, recipes.shares(scores), chosen)
+
+    def with_rules(self, rules: Sequence[Rule]) -> UnorderedRules:
+        """Give the same model with other rules; only those that are new are checked."""
+        made = super().with_rules(rules)
+        self._check_total(made.rules, self.start)
+        return made
+
+    @property
+    def effect_title(self) -> str:
+        """The probability that a rule says, and its weight."""
+        return "probability x weight"
+
+    def effect(self, rule: Rule) -> str:
+        """Write the probability that a rule says, and its weight."""
+        assert isinstance(rule.outcome, Says)
+        return f"{rule.outcome} x {rule.outcome.weight:.4g}"
+
+    def preamble(self) -> str:
+        """Say what rules add, and what holds where there is none."""
+        k, total = self.preference[0], math.fsum(self.start)
+        told = f"{escape_line(self.class_names[k])} with probability {self.start[k] / total:.3f}"
+        if not self.rules:
+            return f"always: {told}"
+        return (
+            f"where no rule holds: {told}; every rule that holds adds its weight, shared among "
+            "the classes as it says, and the most weight wins"
+        )
+
+    def deciding_rules(self, found: Explanation, row: int) -> list[int]:
+        """Give the rules that hold on a row, the heaviest first."""
+        ids: list[int] = np.flatnonzero(found.fired[row]).tolist()
+        return sorted(ids, key=lambda i: -float(counts_of(self.rules[i]).max()))
+
+    def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
+        """Give what rules add to the counts, each with the counts after it."""
+        ids = found.rule_ids(row)
+        added = [Added(counts_of(self.rules[i]), rule_text(self.rules, i)) for i in ids]
+        unit = f"weight for {escape_line(found.label(row))}"
+        return found.added_up(row, max_reasons, unit, self.start, added, _counts_text)
+
+    def start_fields(self) -> dict[str, Any]:
+        """Give what classes start with."""
+        return {"intercepts": list(self.start)}
+
+    @staticmethod
+    def _check_total(rules: Sequence[Rule], start: tuple[float, ...]) -> None:
+        weights = [rule.outcome.weight for rule in rules if isinstance(rule.outcome, Says)]
+        if not math.isfinite(sum(weights) + sum(start)):
+            raise ValueError("the weights of the rules are too large to be added up")
+
+
+def counts_of(rule: Rule) -> NDArray[np.float64]:
+    """Give what a rule adds to the classes: its weight times what it says."""
+    assert isinstance(rule.outcome, Says)
+    return rule.outcome.weight * np.array(rule.outcome.distribution)
+
+
+def _counts_text(counts: NDArray[np.float64], chosen: int, *, level: bool = False) -> str:
+    return f"{counts[chosen]:.4g} of {counts.sum():.4g}"
