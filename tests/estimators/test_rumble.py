@@ -23,7 +23,7 @@ from rulewright.search.repository import (
     default_bias,
     dump_bias,
 )
-from rulewright.stopping.prefixes import mmv_penalty
+from rulewright.stopping.sizes import mmv_penalty
 from rulewright.trust import margin_certificate
 from rulewright.weighting.margins import MMV, OneNormSVM
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.bounds.checks import checked_count, checked_delta
-from rulewright.bounds.record import Bound, Quantity, state_bound
+from rulewright.bounds.record import Bound, Quantity, checked_count, checked_delta, state_bound
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
