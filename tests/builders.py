@@ -9,6 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 import reference
+import rulewright
 from budget import n_examples
 from rulewright import Growth, Window, estimators
 from rulewright.encoding.covers import PackedCovers
@@ -629,7 +630,7 @@ that fits of parts of the rows could break set `precision_cv`.
 
 def public_estimators():
     """Give the estimators that users can import."""
-    public = [getattr(estimators, name) for name in estimators.__all__]
+    public = [getattr(rulewright, name) for name in rulewright.__all__]
     types = [found for found in public if isinstance(found, type)]
     return [found for found in types if issubclass(found, RuleClassifier)]
 

@@ -57,7 +57,7 @@ def test_pages_are_up_to_date(page, build, monkeypatch):
         ("src/rulewright/rules/rule.py", True),
         ("src/rulewright/scale/fitting.py", True),
         ("src/rulewright/plots/rules.py", False),
-        ("src/rulewright/lazy.py", True),
+        ("src/rulewright/__init__.py", True),
         ("tests/test_docs.py", False),
     ],
 )

@@ -36,8 +36,8 @@ def test_reading_and_predicting_need_no_scikit_learn():
 
 def test_the_help_of_the_commands_draws_nothing():
     """Drawing charts is left to the commands that do it."""
-    code = "from rulewright.cli.main import COMMANDS, imported\nfor name in COMMANDS:"
-    loaded = modules_after(f"{code} imported(name)")
+    code = "from rulewright.cli.main import COMMANDS, import_command\nfor name in COMMANDS:"
+    loaded = modules_after(f"{code} import_command(name)")
     assert "typer" in loaded
     assert not loaded & {"altair", "vl_convert"}
 

@@ -14,7 +14,7 @@ def halves(table):
 
 def test_scores_agree_with_the_estimator():
     train, test = halves(tic_tac_toe())
-    worker = Learner("x", "mlrules", {"n_rules": 30}).start(seed=3)
+    worker = Learner("x", "mlrules", {"max_rules": 30}).start(seed=3)
     found = score(worker, train, test)
     estimator = worker.estimator
     truth = test.target.classes[test.target.codes]

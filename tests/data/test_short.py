@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rulewright.rules import short_between
+from rulewright.data import short_between
 
 LARGEST = sys.float_info.max
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

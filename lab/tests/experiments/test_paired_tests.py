@@ -165,30 +165,6 @@ class TestBayesianSignedRank:
             s.bayesian_signed_rank([1, 2], [2, 3], **bad)
 
 
-class TestFolds:
-    def test_five_by_two_by_hand(self):
-        """The two folds of each repeat differ by 1, so the variances are 1/2 and sum to 2.5."""
-        differences = [[1, 2], [3, 2], [1, 2], [2, 3], [3, 4]]
-        total = sum(x * x for row in differences for x in row)
-        test = s.five_by_two_f_test(differences)
-        assert test.statistic == pytest.approx(total / 5)
-        assert test.degrees == (10, 5)
-        assert test.p_value == pytest.approx(stats.f.sf(total / 5, 10, 5))
-        assert stats.f.isf(0.05, 10, 5) == pytest.approx(4.74, abs=0.005)
-
-    @given(arrays(float, (5, 2), elements=st.integers(-9, 9).map(float)))
-    def test_signs_do_not_matter(self, folds):
-        assert s.five_by_two_f_test(folds).p_value == s.five_by_two_f_test(-folds).p_value
-
-    def test_no_spread(self):
-        assert s.five_by_two_f_test(np.zeros((5, 2))).p_value == 1.0
-        assert s.five_by_two_f_test(np.ones((5, 2))).p_value == 0.0
-
-    def test_bad_folds(self):
-        with pytest.raises(ValueError, match=r"must have shape \(5, 2\), not \(2, 5\)"):
-            s.five_by_two_f_test(np.zeros((2, 5)))
-
-
 @EVERY
 def test_bad_pairs(test):
     with pytest.raises(ValueError, match="two sets or more"):

@@ -7,7 +7,7 @@ import numpy as np
 
 from rulewright_lab.experiments.generators import SUPERNOVA_RELEVANT, supernova_surrogate
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "feature_voting.py"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "feature_voting.py"
 
 
 def test_shape_and_classes():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import stats
 
-from rulewright.comparison import DIGITS, FoldTest, finite, ratio, without_noise
+from rulewright.comparison import DIGITS, finite, without_noise
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -133,20 +133,6 @@ def bayesian_signed_rank(
         right = ((weights @ above) * weights).sum(axis=1)
         won += _shared_wins(np.column_stack([left, 1 - left - right, right]))
     return BayesianSignedRank(*(float(share) for share in won / n_samples))
-
-
-def five_by_two_f_test(differences: ArrayLike) -> FoldTest:
-    """Test two learners on five repeats of two-fold cross-validation, by Alpaydin (1999).
-
-    `differences`, of shape (5, 2), are those of the figures on each fold of each repeat.
-    """
-    folds = finite(differences)
-    if folds.shape != (5, 2):
-        raise ValueError(f"differences must have shape (5, 2), not {folds.shape}")
-    variances = 0.5 * np.square(folds[:, 0] - folds[:, 1])
-    statistic = ratio(float(np.square(folds).sum()), 2 * float(variances.sum()))
-    p_value = float(stats.f.sf(statistic, 10, 5))
-    return FoldTest("5x2 F test", statistic, p_value, (10, 5), float(folds.mean()))
 
 
 def _pair(first: ArrayLike, second: ArrayLike) -> tuple[FloatArray, FloatArray]:
