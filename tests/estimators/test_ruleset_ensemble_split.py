@@ -14,7 +14,7 @@ from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClas
 from rulewright.estimators.ruleset_ensemble.rows import split_in_halves
 from rulewright.trust.certificates.vote_bounds import SAME_ROWS, WEIGHTED
 from rulewright.trust.certificates.votes import posteriors
-from rulewright.weighting.posterior import posterior_weights
+from rulewright.weighting import posterior_weights
 
 pytestmark = pytest.mark.native
 

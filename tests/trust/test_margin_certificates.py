@@ -18,7 +18,7 @@ from rulewright.trust.certificates.margin_bounds import (
     divergence,
     margin_certificates,
 )
-from rulewright.weighting.margins import MMV
+from rulewright.weighting import MMV
 
 NAMES = ("mmv", "margin", "pac_bayes_mmv", "pac_bayes_margin")
 NAMES += ("rademacher_mmv", "rademacher_margin")

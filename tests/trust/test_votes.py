@@ -30,7 +30,7 @@ from rulewright.trust.vote_statistics import (
     literal_weights,
     pair_shares,
 )
-from rulewright.weighting.posterior import Posterior
+from rulewright.weighting import Posterior
 
 pytestmark = pytest.mark.native
 

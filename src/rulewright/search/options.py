@@ -1,10 +1,16 @@
-"""Checks of options, with errors that name them."""
+"""Checks of options with errors that name them, and suggestions for mistyped names."""
 
 from __future__ import annotations
 
+import difflib
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 from rulewright.kernels import usable_cpus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 MOST_THREADS = 1024
 """A process that starts more threads than the system allows is ended."""
@@ -32,3 +38,16 @@ def count_threads(n_jobs: object) -> int:
     if jobs > MOST_THREADS:
         raise ValueError(f"n_jobs={jobs} must be at most {MOST_THREADS}; -1 takes all processors")
     return jobs if jobs > 0 else max(1, usable_cpus() + 1 + jobs)
+
+
+_LISTED_NAMES = 20
+
+
+def offer_names(name: str, known: Sequence[str]) -> str:
+    """Suggest the names most similar to a mistyped one, or list those that exist."""
+    by_lower = {other.lower(): other for other in known}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=3)
+    if near:
+        return f"Did you mean {' or '.join(by_lower[match] for match in near)}?"
+    more = ", ..." if len(known) > _LISTED_NAMES else ""
+    return f"There are: {', '.join(known[:_LISTED_NAMES])}{more}."

@@ -14,7 +14,7 @@ import numpy as np
 
 from rulewright.encoding import PackedCovers
 from rulewright.programs import Coder
-from rulewright.search.limits import SearchLimits
+from rulewright.search.constraints import SearchLimits
 from rulewright.search.options import check_share, check_whole
 from rulewright.search.sampling import Subsampler
 from rulewright.search.trees import TreeGrower

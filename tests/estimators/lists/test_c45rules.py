@@ -23,7 +23,7 @@ from rulewright.estimators.lists.c45rules.simplification import (
     simplify_leaves,
     simplify_rule,
 )
-from rulewright.search.c45 import Brancher, grow_c45_tree, walk_leaves
+from rulewright.search import Brancher, grow_c45_tree, walk_leaves
 from rulewright.stopping.description_length import (
     c45_exception_bits,
     c45_theory_bits,

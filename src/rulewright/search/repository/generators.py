@@ -15,8 +15,7 @@ import numpy as np
 from rulewright.encoding import PackedCovers, SignedCovers, equal_frequency_cuts
 from rulewright.rules import Conjunction, Labels, Presence, Range, parse_formula
 from rulewright.search.options import check_whole
-from rulewright.search.repository.blocks import RuleBlock
-from rulewright.search.repository.errors import BiasError
+from rulewright.search.repository.blocks import BiasError, RuleBlock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rulewright.encoding import SignedCovers, SignedStack
 from rulewright.rules import Conjunction
-from rulewright.search.repository.blocks import RuleBlock, Sources
+from rulewright.search.repository.blocks import BiasError, RuleBlock, Sources
 from rulewright.search.repository.combine import Combine
-from rulewright.search.repository.errors import BiasError
 from rulewright.search.repository.generators import Base, where
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.weighting.l1.solver import Solver
+from rulewright.weighting.l1.problem import Solver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

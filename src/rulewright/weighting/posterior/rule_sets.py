@@ -20,7 +20,7 @@ from scipy.special import logsumexp
 
 from rulewright.bounds import kl_divergence, kl_to_ln_prior
 from rulewright.encoding import term_length
-from rulewright.weighting.posterior.normalising import LEAST_WEIGHT
+from rulewright.weighting.posterior.weights import LEAST_WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
