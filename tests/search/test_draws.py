@@ -125,7 +125,7 @@ def test_probabilities_are_in_the_order_of_the_rows(blocks_of_few_rows, monkeypa
             super().__init__(*given)
             made.append(self)
 
-    monkeypatch.setattr("rulewright.estimators.mlrules.memory.Boosting", Kept)
+    monkeypatch.setattr("rulewright.estimators.mlrules.estimator.Boosting", Kept)
     X, y = problem()
     learner = MLRulesClassifier(max_rules=15, random_state=0, stopping="none").fit(X, y)
     assert made[0].n_blocks == 20

@@ -11,7 +11,7 @@ from builders import SEEDS
 from margin_problems import draw_problem
 from rulewright import bounds as b
 from rulewright.encoding.signed import SignedCovers
-from rulewright.trust.certificates.margin_bounds import (
+from rulewright.trust.certificates.margins import (
     SAME_ROWS,
     best_scale,
     complexities,

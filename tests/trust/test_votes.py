@@ -22,8 +22,7 @@ from rulewright.trust import (
     selective_score,
     term_table,
 )
-from rulewright.trust.certificates.vote_bounds import SAME_ROWS, WEIGHTED
-from rulewright.trust.certificates.votes import posteriors
+from rulewright.trust.certificates.votes import SAME_ROWS, WEIGHTED, posteriors
 from rulewright.trust.vote_statistics import (
     attribute_shares,
     attribute_weights,

@@ -9,9 +9,7 @@ import numpy as np
 
 from rulewright.data import DataError, read_like
 from rulewright.encoding import PackedCovers
-from rulewright.explain.claims import claim_text
-from rulewright.explain.evaluated_rows import EvaluatedRows
-from rulewright.explain.targets import model_of, rows_with_target
+from rulewright.explain.evaluated_rows import EvaluatedRows, claim_text, model_of, rows_with_target
 from rulewright.explain.terms import Additive, RuleTerm, n_outputs
 from rulewright.model import (
     AdditiveRules,

@@ -21,10 +21,9 @@ from rulewright.programs import (
     write_number,
     write_sql,
 )
-from rulewright.relational.aggregates import Aggregates
 from rulewright.relational.deriving import joins_of
 from rulewright.relational.recipe import schema_recipe
-from rulewright.relational.statements import Layout, Relation, Statements
+from rulewright.relational.statements import Aggregates, Layout, Relation, Statements
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,13 +1,13 @@
-from .abstaining import Abstainer as Abstainer
-from .abstaining import abstain_at as abstain_at
+from .abstention import Abstainer as Abstainer
+from .abstention import abstain_at as abstain_at
 from .abstention import choose_abstain as choose_abstain
 from .abstention import predict_or_abstain as predict_or_abstain
 from .abstention import risk_coverage as risk_coverage
 from .abstention import selective_score as selective_score
 from .certificates.margins import margin_certificate as margin_certificate
-from .certificates.vote_bounds import VoteCertificate as VoteCertificate
-from .certificates.vote_bounds import certify_held_out as certify_held_out
+from .certificates.votes import VoteCertificate as VoteCertificate
 from .certificates.votes import certificate as certificate
+from .certificates.votes import certify_held_out as certify_held_out
 from .certificates.votes import held_out_certificate as held_out_certificate
 from .certificates.votes import vote_figures as vote_figures
 from .conformal_sets import ConformalIntervals as ConformalIntervals

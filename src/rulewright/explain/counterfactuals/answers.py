@@ -17,7 +17,7 @@ from rulewright.explain.counterfactuals.search import (
     refine_choice,
     sharpen_trials,
 )
-from rulewright.explain.targets import model_of
+from rulewright.explain.evaluated_rows import model_of
 from rulewright.html import bold, note, table, view
 from rulewright.model import ClassModel, escape_line, to_frame, write_count
 

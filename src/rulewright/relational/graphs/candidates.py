@@ -12,8 +12,7 @@ import numpy as np
 from rulewright import kernels
 from rulewright.encoding import PackedCovers
 from rulewright.kernels import EDGE
-from rulewright.relational.graphs.database import each_subgraph
-from rulewright.relational.graphs.graph import GraphError
+from rulewright.relational.graphs.graph import GraphError, each_subgraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -23,11 +23,10 @@ from rulewright.estimators import (
 )
 from rulewright.model import AdditiveRules
 from rulewright.relational.fitted import FittedClasses
-from rulewright.relational.graphs.descriptors import descriptor_columns, descriptors
 from rulewright.relational.graphs.features import SubgraphFeatures
 from rulewright.relational.graphs.graph import GraphError
 from rulewright.relational.graphs.model import PRESENT, GraphRules, pattern_columns
-from rulewright.relational.graphs.molecules import MoleculeReading
+from rulewright.relational.graphs.molecules import MoleculeReading, descriptor_columns, descriptors
 from rulewright.rules import Conjunction, Labels
 from rulewright.search import LEAST_ROWS, Bias, Formulas, count_threads
 from rulewright.weighting import CALIBRATIONS

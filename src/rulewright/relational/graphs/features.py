@@ -28,10 +28,8 @@ from rulewright.relational.graphs.candidates import (
     mine_patterns,
     order_patterns,
 )
-from rulewright.relational.graphs.database import GraphLabels
-from rulewright.relational.graphs.forward import forward_selection
-from rulewright.relational.graphs.graph import GraphError
-from rulewright.relational.graphs.local_search import SearchWalk, SubgraphIndex
+from rulewright.relational.graphs.graph import GraphError, GraphLabels
+from rulewright.relational.graphs.local_search import SearchWalk, SubgraphIndex, forward_selection
 from rulewright.relational.graphs.molecules import (
     ON_ERROR,
     MoleculeReading,
