@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import DataError, label_of, read_like
+from rulewright.data import DataError, Table, label_of, read_like
 from rulewright.encoding import PackedCovers
-from rulewright.explain.importances import importance
+from rulewright.explain.importances import Importance, importance
 from rulewright.model import ClassModel, RuleModel, escape_line
-from rulewright.rules import Adds
+from rulewright.rules import Adds, Rule
 
 if TYPE_CHECKING:
-    from rulewright.data import Table
-    from rulewright.explain.importances import Importance
     from rulewright.kernels import BoolArray, FloatArray, IntArray
-    from rulewright.rules import Rule
 
 
 def model_of(model: Any, step: str) -> RuleModel:

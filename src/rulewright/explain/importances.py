@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import read_like
-from rulewright.explain.terms import RuleTerm, additive_terms, intercepts, n_outputs
+from rulewright.explain.terms import Additive, RuleTerm, Term, additive_terms, intercepts, n_outputs
 from rulewright.model import to_frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rulewright.explain.terms import Additive, Term
     from rulewright.kernels import BoolArray, FloatArray
 
 

@@ -16,16 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rulewright.data import DataError, read_like
+from rulewright.data import DataError, Table, read_like
 from rulewright.explain.dependence import centred_dependence
-from rulewright.explain.terms import additive_terms
+from rulewright.explain.terms import Additive, Term, additive_terms
 from rulewright.model import to_frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.data import Table
-    from rulewright.explain.terms import Additive, Term
     from rulewright.kernels import FloatArray
 
 

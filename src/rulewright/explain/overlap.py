@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import DataError, read_like
+from rulewright.data import DataError, Table, read_like
 from rulewright.encoding import PackedCovers
 from rulewright.explain.evaluated_rows import EvaluatedRows, claim_text, model_of, rows_with_target
 from rulewright.explain.terms import Additive, RuleTerm, n_outputs
@@ -15,6 +15,7 @@ from rulewright.model import (
     AdditiveRules,
     ClassModel,
     RegressionRules,
+    RuleModel,
     align_cells,
     to_frame,
     write_count,
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Table
     from rulewright.kernels import FloatArray
-    from rulewright.model import RuleModel
 
     Counts = NDArray[np.integer]
 

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from rulewright.data import LARGEST_EXACT, DataError, convert_values
+from rulewright.data import LARGEST_EXACT, Column, DataError, Raw, Source, convert_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
-
-    from rulewright.data import Column, Raw, Source
 
 
 KeyKind = Literal["whole numbers", "text"]

@@ -13,18 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.data import DataError, short_between
-from rulewright.kernels import value_facts
+from rulewright.data import Column, DataError, short_between
+from rulewright.kernels import FloatArray, value_facts
 from rulewright.relational.derived import Step
-from rulewright.relational.grouping import doubles, in_threads, instances_by_label
+from rulewright.relational.grouping import Paths, doubles, in_threads, instances_by_label
 from rulewright.relational.statements import DIGITS, factor_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulewright.data import Column
-    from rulewright.kernels import FloatArray
-    from rulewright.relational.grouping import Paths
     from rulewright.relational.keys import Link
     from rulewright.relational.reaching import ReachedRows
     from rulewright.relational.recipe import Recipe

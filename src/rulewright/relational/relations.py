@@ -30,7 +30,7 @@ from rulewright.relational.keys import (
     propose,
     read_place,
 )
-from rulewright.relational.recipe import schema_recipe
+from rulewright.relational.recipe import Recipe, schema_recipe
 from rulewright.relational.table_data import TableData, open_tables, read_related
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Column, DatabaseTables, Raw, Schema, Source, Task
-    from rulewright.relational.recipe import Recipe
 
 
 class Relations(Derivable):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +22,6 @@ from rulewright.data import (
 from rulewright.relational.keys import KeyValues, key_of_column, read_key
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
     import numpy as np
     from numpy.typing import NDArray
 

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from rulewright.data import DataError
+from rulewright.data import DataError, Schema
 from rulewright.encoding import MOST_DIGITS
 from rulewright.kernels import Limits, Op
 from rulewright.search.options import offer_names
-
-if TYPE_CHECKING:
-    from rulewright.data import Schema
-
 
 OPERATORS = {
     "<=": Op.LESS_EQUAL,

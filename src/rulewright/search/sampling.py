@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rulewright import kernels
-from rulewright.kernels import Subsample
+from rulewright.kernels import (
+    BoolArray,
+    CodeColumns,
+    IntArray,
+    Limits,
+    RowArray,
+    Score,
+    StatArray,
+    Subsample,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
 
-    from rulewright.kernels import (
-        BoolArray,
-        CodeColumns,
-        IntArray,
-        Limits,
-        RowArray,
-        Score,
-        StatArray,
-    )
     from rulewright.search.growth import FoundRule, RuleGrower
 
 

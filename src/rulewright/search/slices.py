@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Progress = Callable[[int, float], object]
-    """Called with the work done and the best result so far; a true value cancels the job."""
+Progress = Callable[[int, float], object]
+"""Called with the work done and the best result so far; a true value cancels the job."""
 
 CALL_SECONDS = 0.05
 PROGRESS_SECONDS = 0.2

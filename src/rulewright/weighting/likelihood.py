@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright import kernels
-from rulewright.kernels import ROW, STAT
+from rulewright.kernels import ROW, STAT, BoolArray, FloatArray, IntArray, RowArray, StatArray
 from rulewright.weighting.votes import VoteLanes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray, StatArray
     from rulewright.rules import Head
 
 LARGEST_STEP = 4.0

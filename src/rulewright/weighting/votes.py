@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.kernels import Score
+from rulewright.kernels import FloatArray, Score, StatArray
 from rulewright.rules import Head
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
-
-    from rulewright.kernels import FloatArray, StatArray
 
 
 def heads(n_classes: int, ordinal: bool) -> tuple[Head, ...]:

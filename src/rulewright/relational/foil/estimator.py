@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulewright.data import DataError, TrainingSet, read_weights
+from rulewright.data import ColumnSchema, DataError, Table, TrainingSet, read_weights
 from rulewright.estimators import (
     CheckedByFit,
     Flag,
@@ -24,7 +24,7 @@ from rulewright.estimators import (
     positive_of_two,
     to_plain_data,
 )
-from rulewright.relational.derived import Clause, RelatedRow, RowComparison, SharedKey
+from rulewright.relational.derived import Clause, RelatedRow, RowComparison, RowCondition, SharedKey
 from rulewright.relational.estimators import RelationalClasses, checked_relations
 from rulewright.relational.foil.candidates import LiteralLanguage
 from rulewright.relational.foil.facts import Facts, key_types
@@ -35,22 +35,18 @@ from rulewright.relational.foil.literals import (
     ComparisonLiteral,
     ConditionLiteral,
     KeyLiteral,
+    Literal,
 )
 from rulewright.relational.keys import ColumnPlace
-from rulewright.relational.recipe import Recipe, RelatedTable
-from rulewright.rules import Conjunction, Labels, Range
+from rulewright.relational.recipe import Derived, Recipe, RelatedTable
+from rulewright.rules import Condition, Conjunction, Labels, Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data import ColumnSchema, Table
-    from rulewright.relational.derived import RowCondition
-    from rulewright.relational.foil.literals import Literal
-    from rulewright.relational.recipe import Derived
     from rulewright.relational.relations import Relations
-    from rulewright.rules import Condition
 
 
 def body_of(literals: Sequence[Literal]) -> tuple[Conjunction, list[Clause]]:

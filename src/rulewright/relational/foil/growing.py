@@ -14,17 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.relational.foil.candidates import LiteralJudge
-from rulewright.relational.foil.literals import Bindings, BindLiteral, find_bindings
+from rulewright.relational.foil.candidates import LiteralCandidate, LiteralJudge, LiteralLanguage
+from rulewright.relational.foil.literals import Bindings, BindLiteral, Literal, find_bindings
 from rulewright.stopping import foil_budget, foil_clause_bits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.kernels import FloatArray
-    from rulewright.relational.foil.candidates import LiteralCandidate, LiteralLanguage
     from rulewright.relational.foil.facts import Facts, Places
-    from rulewright.relational.foil.literals import Literal
 
 
 ENOUGH = 0.8

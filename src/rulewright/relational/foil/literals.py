@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rulewright.relational.foil.facts import MISSING, FactTable
+from rulewright.relational.foil.facts import MISSING, Facts, FactTable, Places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rulewright.data import Column
     from rulewright.kernels import BoolArray, FloatArray
     from rulewright.relational.derived import RelatedRow, RowComparison, RowCondition, SharedKey
-    from rulewright.relational.foil.facts import Facts, Places
 
 
 SIGNS: dict[str, Any] = {"=": operator.eq, "!=": operator.ne, ">=": operator.ge}

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from rulewright.model import claim, escape_line
-from rulewright.relational.graphs.graph import GraphError
+from rulewright.model import ClassExplanation, claim, escape_line
+from rulewright.relational.graphs.graph import Graph, GraphError
 from rulewright.relational.graphs.molecules import parse_smiles, rdkit, rdkit_installed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.model import ClassExplanation
-    from rulewright.relational.graphs.graph import Graph
     from rulewright.relational.graphs.model import GraphRules
     from rulewright.relational.graphs.pattern import Pattern
 

@@ -28,7 +28,7 @@ from rulewright.relational.graphs.candidates import (
     mine_patterns,
     order_patterns,
 )
-from rulewright.relational.graphs.graph import GraphError, GraphLabels
+from rulewright.relational.graphs.graph import Graph, GraphError, GraphLabels
 from rulewright.relational.graphs.local_search import SearchWalk, SubgraphIndex, forward_selection
 from rulewright.relational.graphs.molecules import (
     ON_ERROR,
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.kernels import Code, FloatArray, IntArray
-    from rulewright.relational.graphs.graph import Graph
 
 METHODS = ("frequent", "dispersion", "all")
 

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import DataError
-from rulewright.kernels import GraphArrays
+from rulewright.kernels import Code, FoundSubgraphs, GraphArrays, WordArray
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-    from rulewright.kernels import Code, FoundSubgraphs, WordArray
 
 
 UNLABELLED = ""

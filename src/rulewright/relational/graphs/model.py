@@ -15,7 +15,7 @@ from rulewright.model import (
 )
 from rulewright.relational.graphs.drawing import GraphExplanation, model_html
 from rulewright.relational.graphs.features import pattern_occurrences
-from rulewright.relational.graphs.graph import GraphError
+from rulewright.relational.graphs.graph import Graph, GraphError
 from rulewright.relational.graphs.molecules import (
     MoleculeReading,
     descriptor_columns,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.kernels import FloatArray
-    from rulewright.relational.graphs.graph import Graph
 
 PRESENT, ABSENT = "present", "absent"
 """Labels of the columns of patterns."""

@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.kernels import SmallGraph, canonical_code
+from rulewright.kernels import Code, SmallGraph, canonical_code
 from rulewright.relational.graphs.drawing import pattern_html
-from rulewright.relational.graphs.graph import Graph, GraphError
+from rulewright.relational.graphs.graph import Graph, GraphError, GraphLabels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from rulewright.kernels import Code
-    from rulewright.relational.graphs.graph import GraphLabels
 
     Edges = Sequence[tuple[int, int, str]]
 

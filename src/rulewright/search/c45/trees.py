@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.search.c45.branching import Cases, TreeNode
+from rulewright.search.c45.branching import Brancher, Cases, TreeNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.encoding import Test
     from rulewright.kernels import FloatArray
-    from rulewright.search.c45.branching import Brancher
 
 
 TOLERANCE = 1e-3

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import DataError
+from rulewright.data import DataError, Schema
 from rulewright.search.extraction.trees import (
     ModelColumns,
     ModelSplit,
@@ -35,7 +35,6 @@ from rulewright.search.extraction.trees import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from rulewright.data import Schema
     from rulewright.rules import Condition
 
 

@@ -25,7 +25,7 @@ from rulewright.bounds import (
     repository_margin_bound,
     repository_mmv_bound,
 )
-from rulewright.data import DataError, label_of, read_like
+from rulewright.data import DataError, Table, label_of, read_like
 from rulewright.encoding import PackedCovers, SignedCovers
 from rulewright.explain import RuleTerm, additive_terms
 from rulewright.model import AdditiveRules
@@ -34,7 +34,6 @@ from rulewright.trust.certificates.votes import WEIGHTED
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from rulewright.data import Table
     from rulewright.kernels import FloatArray
 
 

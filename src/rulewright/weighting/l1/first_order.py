@@ -22,13 +22,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.weighting.l1.coordinate import CoordinateDescent
-from rulewright.weighting.l1.problem import Solver
+from rulewright.weighting.l1.problem import L1Problem, L1Solution, Point, Solver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.kernels import FloatArray
-    from rulewright.weighting.l1.problem import L1Problem, L1Solution, Point
 
 
 @dataclass(frozen=True)

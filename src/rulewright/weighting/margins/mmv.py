@@ -16,14 +16,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.weighting.margins.ball import TOLERANCE, BallState, MarginQuadratic
-from rulewright.weighting.margins.criterion import MarginRows
+from rulewright.weighting.margins.ball import TOLERANCE, BallSolver, BallState, MarginQuadratic
+from rulewright.weighting.margins.criterion import CriterionState, MarginRows
 from rulewright.weighting.margins.p_norms import Box, FrankWolfe, Secular, Sphere
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray
-    from rulewright.weighting.margins.ball import BallSolver
-    from rulewright.weighting.margins.criterion import CriterionState
 
 
 NOTHING = -1

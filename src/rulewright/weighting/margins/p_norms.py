@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
-from rulewright.weighting.margins.ball import TOLERANCE
+from rulewright.weighting.margins.ball import TOLERANCE, MarginQuadratic
 
 if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.weighting.margins.ball import MarginQuadratic
 
 
 _LEAST = 2e-13

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from rulewright.bounds import kl_divergence, kl_to_ln_prior
-from rulewright.encoding import term_length
+from rulewright.encoding import CanonicalRuleSet, term_length
 from rulewright.weighting.posterior.weights import LEAST_WEIGHT
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from rulewright.encoding import CanonicalRuleSet
     from rulewright.kernels import FloatArray
 
 PRIORS = ("length", "flat")
