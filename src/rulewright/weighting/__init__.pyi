@@ -3,7 +3,6 @@ from .calibration import Calibration as Calibration
 from .calibration import Isotonic as Isotonic
 from .calibration import Platt as Platt
 from .calibration import Temperature as Temperature
-from .class_likelihood import ClassLogLikelihood as ClassLogLikelihood
 from .exponential import ExponentialLoss as ExponentialLoss
 from .l1.coordinate import CoordinateDescent as CoordinateDescent
 from .l1.datafits import Datafit as Datafit
@@ -28,6 +27,7 @@ from .l1.problem import Solver as Solver
 from .l1.problem import is_saturated as is_saturated
 from .likelihood import LARGEST_STEP as LARGEST_STEP
 from .likelihood import MOST_FINE_ROWS as MOST_FINE_ROWS
+from .likelihood import ClassLogLikelihood as ClassLogLikelihood
 from .likelihood import LogLikelihood as LogLikelihood
 from .likelihood import coarse_unit as coarse_unit
 from .likelihood import fine_unit as fine_unit
