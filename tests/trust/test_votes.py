@@ -23,7 +23,7 @@ from rulewright.trust import (
     term_table,
 )
 from rulewright.trust.certificates.votes import SAME_ROWS, WEIGHTED, posteriors
-from rulewright.trust.vote_statistics import (
+from rulewright.trust.consensus import (
     attribute_shares,
     attribute_weights,
     literal_weights,

@@ -1,3 +1,4 @@
+from .classes import block_size_bound as block_size_bound
 from .classes import chernoff_bound as chernoff_bound
 from .classes import exact_occam_bound as exact_occam_bound
 from .classes import finite_class_bound as finite_class_bound
@@ -5,6 +6,7 @@ from .classes import held_out_bound as held_out_bound
 from .classes import hoeffding_bound as hoeffding_bound
 from .classes import ln_dnf_class as ln_dnf_class
 from .classes import occam_bound as occam_bound
+from .classes import randomsearch_success as randomsearch_success
 from .classes import selective_held_out_bound as selective_held_out_bound
 from .classes import srm_penalty as srm_penalty
 from .classes import vapnik_bound as vapnik_bound
@@ -30,8 +32,6 @@ from .repository import prior_margin_bound as prior_margin_bound
 from .repository import repository_margin_bound as repository_margin_bound
 from .repository import repository_mmv_bound as repository_mmv_bound
 from .repository import rule_radius as rule_radius
-from .search import block_size_bound as block_size_bound
-from .search import randomsearch_success as randomsearch_success
 from .votes import abstaining_vote_bound as abstaining_vote_bound
 from .votes import adaboost_bound as adaboost_bound
 from .votes import binary_kl as binary_kl

@@ -32,6 +32,7 @@ from .lines import directions as directions
 from .lines import linear_columns as linear_columns
 from .lines import linear_terms as linear_terms
 from .lines import weighted_quantiles as weighted_quantiles
+from .options import Slices as Slices
 from .options import check_whole as check_whole
 from .options import count_threads as count_threads
 from .options import offer_names as offer_names
@@ -66,7 +67,6 @@ from .sampling import RowDraws as RowDraws
 from .sampling import Subsampler as Subsampler
 from .sampling import count_blocks as count_blocks
 from .sampling import split_rows as split_rows
-from .slices import Slices as Slices
 from .tree_rules import Generation as Generation
 from .tree_rules import GenerationLoss as GenerationLoss
 from .tree_rules import TreeRules as TreeRules

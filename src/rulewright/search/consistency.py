@@ -13,8 +13,7 @@ from rulewright.bounds import block_size_bound, randomsearch_success
 from rulewright.data import optional
 from rulewright.search.boolean_examples import BooleanExamples, group_vectors
 from rulewright.search.formulas import FALSE, TRUE, DnfFormula, Term, drop_subsumed, term_cover
-from rulewright.search.options import check_whole, count_threads
-from rulewright.search.slices import Progress, Slices
+from rulewright.search.options import Progress, Slices, check_whole, count_threads
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -22,8 +22,7 @@ from rulewright.search.formulas import (
     simplify_formula,
     term_cover,
 )
-from rulewright.search.options import check_share, check_whole, count_threads
-from rulewright.search.slices import Progress, Slices
+from rulewright.search.options import Progress, Slices, check_share, check_whole, count_threads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

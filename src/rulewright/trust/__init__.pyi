@@ -17,8 +17,12 @@ from .conformal_sets import SetCoverage as SetCoverage
 from .conformal_sets import conformal as conformal
 from .consensus import Consensus as Consensus
 from .consensus import Distilled as Distilled
+from .consensus import column_importance as column_importance
 from .consensus import distil as distil
 from .consensus import frequent as frequent
+from .consensus import literal_importance as literal_importance
+from .consensus import pair_table as pair_table
+from .consensus import term_table as term_table
 from .probability_intervals import ProbabilityIntervals as ProbabilityIntervals
 from .probability_intervals import VennAbers as VennAbers
 from .probability_intervals import venn_abers as venn_abers
@@ -34,7 +38,3 @@ from .rule_table import NumberRuleStatistics as NumberRuleStatistics
 from .rule_table import RuleStatistics as RuleStatistics
 from .statistics import compute_statistics as compute_statistics
 from .statistics import rule_statistics as rule_statistics
-from .vote_statistics import column_importance as column_importance
-from .vote_statistics import literal_importance as literal_importance
-from .vote_statistics import pair_table as pair_table
-from .vote_statistics import term_table as term_table
