@@ -1,6 +1,7 @@
 """Bounds on the error of one classifier or of a class, and on the search for a consistent DNF.
 
-A block of the search is a least set of positive rows whose common literals hold on some negative row too.
+A block of the search is a least set of positive rows whose common literals hold on some negative
+row too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How far predictions can be trusted: scores of probabilities, conformal sets, abstention.
 
-Scores take class codes, probabilities of shape (rows, classes) and row weights, of which one at least
-must be positive.
+Scores take class codes, probabilities of shape (rows, classes) and row weights, of which one at
+least must be positive.
 
 If calibration rows and a new row are exchangeable, the score of the new one is at most the k-th
 smallest of n calibration scores, k = ceil((n + 1) (1 - alpha)), with probability 1 - alpha at least
