@@ -19,7 +19,7 @@ from pathlib import Path
 from rulewright.kernels import GraphSet, SubgraphMiner
 from rulewright.relational import read_smiles
 from rulewright.relational.graphs.candidates import least_count
-from rulewright.relational.graphs.database import GraphLabels, each_subgraph
+from rulewright.relational.graphs.graph import GraphLabels, each_subgraph
 
 RINGS = 1
 """Edges beyond a tree that patterns of a few vertices may have."""

@@ -23,7 +23,7 @@ from sklearn.linear_model import lasso_path
 
 from rulewright.comparison.trial import Cost
 from rulewright.encoding.covers import PackedCovers
-from rulewright.weighting.l1 import CoordinateDescent, L1Problem
+from rulewright.weighting import CoordinateDescent, L1Problem
 
 N_COLUMNS = 20
 SHARES = np.geomspace(1.0, 1e-3, 100)

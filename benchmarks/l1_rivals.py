@@ -15,7 +15,7 @@ from l1_path import draw
 from spgl1 import spg_lasso
 
 from rulewright.encoding.covers import PackedCovers
-from rulewright.weighting.l1 import FPC, SPGL1, CoordinateDescent, L1Problem
+from rulewright.weighting import FPC, SPGL1, CoordinateDescent, L1Problem
 
 SHARES = (0.5, 0.2, 0.05, 0.01)
 OURS = {

@@ -24,9 +24,9 @@ from console import aligned
 from scipy.optimize import minimize
 
 from rulewright.encoding.signed import SignedCovers
-from rulewright.weighting.margins import MMV
-from rulewright.weighting.margins.active_set import ActiveSet
+from rulewright.weighting import MMV
 from rulewright.weighting.margins.ball import MarginQuadratic
+from rulewright.weighting.margins.mmv import ActiveSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,8 +16,7 @@ from rulewright.encoding.binned import bin_table
 from rulewright.encoding.covers import PackedCovers
 from rulewright.programs.covers import Coder
 from rulewright.search import Generation, generate_rules
-from rulewright.weighting.l1 import FPC, SPGL1, CoordinateDescent, L1Problem, PathBuild
-from rulewright.weighting.losses import SquaredLoss
+from rulewright.weighting import FPC, SPGL1, CoordinateDescent, L1Problem, PathBuild, SquaredLoss
 from rulewright_lab.experiments.charts import curve_chart, save_chart
 from rulewright_lab.experiments.generators import SUPERNOVA_RELEVANT, supernova_surrogate
 

@@ -43,8 +43,7 @@ from rulewright.kernels import (
     Score,
     score_names,
 )
-from rulewright.weighting import CALIBRATIONS, LogLikelihood
-from rulewright.weighting.l1 import CoordinateDescent
+from rulewright.weighting import CALIBRATIONS, CoordinateDescent, LogLikelihood
 
 SEEDS = st.integers(0, 2**32 - 1)
 ALL_OPERATORS = sum(1 << op for op in Op)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rulewright.encoding.covers import PackedCovers
-from rulewright.weighting.l1 import L1Problem
+from rulewright.weighting import L1Problem
 
 
 def draw(seed, n_rows=120, n_rules=40, n_dense=0):

@@ -14,7 +14,7 @@ from rulewright.estimators.averaging.average import log_densities
 from rulewright.estimators.averaging.parts import parts_by_value, row_parts
 from rulewright.model import AveragedModel, DecisionList
 from rulewright.rules import Coverage, Rule, Says, parse_conjunction
-from rulewright.weighting.posterior import log_evidence, log_posterior, weights_from_logs
+from rulewright.weighting import log_evidence, log_posterior, weights_from_logs
 
 pytestmark = pytest.mark.native
 

@@ -15,7 +15,7 @@ from rulewright.estimators.compact.search import LARGEST_OVERLAP
 from rulewright.estimators.folds.precision import CoverComparison, MeanOptimism
 from rulewright.kernels import ROW
 from rulewright.rules import Coverage, Head
-from rulewright.weighting.l1 import Multinomial
+from rulewright.weighting import Multinomial
 
 pytestmark = pytest.mark.native
 

@@ -13,7 +13,7 @@ from rulewright.estimators.finishing.compression import compress, size_curve
 from rulewright.model import AdditiveRules, load_model
 from rulewright.model.decisions import IsotonicSteps
 from rulewright.rules import Adds, Conjunction, Range
-from rulewright.weighting import elimination
+from rulewright.weighting.l1 import multinomial
 from rulewright.weighting.l1.multinomial import L2
 
 
@@ -163,7 +163,7 @@ def test_rules_of_the_same_rows_are_not_kept_side_by_side(monkeypatch):
         return np.mean([overlap(compress(est, X, y, 12), X) for est, (X, y) in pairs])
 
     penalised = mean_overlap()
-    monkeypatch.setattr(elimination, "OVERLAP_PENALTY", 0.0)
+    monkeypatch.setattr(multinomial, "OVERLAP_PENALTY", 0.0)
     assert penalised < 0.95 * mean_overlap()
 
 

@@ -10,7 +10,7 @@ from rulewright import MLRulesClassifier, RuleFitClassifier, SlipperClassifier, 
 from rulewright.data import read_table
 from rulewright.encoding.binned import bin_table
 from rulewright.search import Generation, generate_rules
-from rulewright.weighting.losses import LogisticLoss
+from rulewright.weighting import LogisticLoss
 
 pytestmark = pytest.mark.native
 

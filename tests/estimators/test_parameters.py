@@ -32,7 +32,7 @@ from rulewright.estimators.contract.parameters import (
     parse_settings,
 )
 from rulewright.estimators.mlrules.settings import GROWTHS
-from rulewright.search.repository import Base
+from rulewright.search import Base
 from rulewright.stopping import STOPPING, Stopping
 
 pytestmark = pytest.mark.native

@@ -11,7 +11,7 @@ from rulewright.data import read_table
 from rulewright.estimators.averaging.combiner import KINDS, LEAST, relative_weights
 from rulewright.model import AdditiveRules, DecisionList, UnorderedRules
 from rulewright.rules import Coverage, Rule, Says, parse_conjunction
-from rulewright.weighting.posterior import log_rule_weights
+from rulewright.weighting import log_rule_weights
 
 pytestmark = pytest.mark.native
 

@@ -18,7 +18,7 @@ from rulewright import (
     Voting,
     read_table,
 )
-from rulewright.weighting.l1 import FPC
+from rulewright.weighting import FPC
 
 pytestmark = pytest.mark.native
 

@@ -16,7 +16,7 @@ from rulewright.explain import importance, partial_dependence
 from rulewright.kernels import ROW
 from rulewright.rules import parse_conjunction
 from rulewright.search import rules_from
-from rulewright.weighting.l1 import FPC, SPGL1, PathBuild
+from rulewright.weighting import FPC, SPGL1, PathBuild
 
 pytestmark = pytest.mark.native
 

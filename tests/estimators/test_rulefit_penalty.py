@@ -7,7 +7,7 @@ from l1_problems import problem_of
 from rulewright.estimators.folds.folds import Folds, stratified_folds
 from rulewright.estimators.rulefit import penalty
 from rulewright.estimators.rulefit.penalty import LeftOutLoss, choose_solution
-from rulewright.weighting.l1 import CoordinateDescent, Logistic, Squared
+from rulewright.weighting import CoordinateDescent, Logistic, Squared
 
 pytestmark = pytest.mark.native
 

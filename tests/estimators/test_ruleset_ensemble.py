@@ -17,7 +17,7 @@ from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClas
 from rulewright.estimators.sl2.estimator import NOISES, SearchNoise
 from rulewright.model import load_model
 from rulewright.trust.certificates.votes import posteriors
-from rulewright.weighting.posterior import posterior_weights
+from rulewright.weighting import posterior_weights
 
 pytestmark = pytest.mark.native
 

@@ -16,7 +16,7 @@ from rulewright.trust import (
     term_table,
 )
 from rulewright.trust.certificates.votes import posteriors
-from rulewright.weighting.posterior import posterior_weights
+from rulewright.weighting import posterior_weights
 
 pytestmark = pytest.mark.native
 

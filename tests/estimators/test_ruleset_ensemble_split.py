@@ -12,9 +12,8 @@ from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.canonical import rule_set_conjunctions
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
 from rulewright.estimators.ruleset_ensemble.search import split_in_halves
-from rulewright.trust.certificates.vote_bounds import SAME_ROWS, WEIGHTED
-from rulewright.trust.certificates.votes import posteriors
-from rulewright.weighting.posterior import posterior_weights
+from rulewright.trust.certificates.votes import SAME_ROWS, WEIGHTED, posteriors
+from rulewright.weighting import posterior_weights
 
 pytestmark = pytest.mark.native
 

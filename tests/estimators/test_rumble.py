@@ -11,7 +11,7 @@ from rulewright.encoding.booleans import equal_frequency_cuts
 from rulewright.estimators.folds.folds import Folds
 from rulewright.estimators.rumble.preparing import BUDGETS, choose_budget
 from rulewright.estimators.rumble.weighing import Selection, find_best_prefix
-from rulewright.search.repository import (
+from rulewright.search import (
     Base,
     Bias,
     BiasError,
@@ -23,9 +23,9 @@ from rulewright.search.repository import (
     default_bias,
     dump_bias,
 )
-from rulewright.stopping.prefixes import mmv_penalty
+from rulewright.stopping.sizes import mmv_penalty
 from rulewright.trust import margin_certificate
-from rulewright.weighting.margins import MMV, OneNormSVM
+from rulewright.weighting import MMV, OneNormSVM
 
 pytestmark = pytest.mark.native
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rulewright.evidence.conformal import conformal_threshold, coverage_bound, rank_of
+from rulewright.evidence.predictions import conformal_threshold, coverage_bound, rank_of
 
 
 def test_thresholds_by_hand():

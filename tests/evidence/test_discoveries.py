@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
 from budget import examples
-from rulewright.evidence.discoveries import benjamini_yekutieli, e_bh
+from rulewright.evidence.claims import benjamini_yekutieli, e_bh
 
 
 @given(st.lists(st.sampled_from([1e-9, 1e-4, 0.004, 0.004, 0.03, 0.2, 0.9, 1.0]), max_size=30))

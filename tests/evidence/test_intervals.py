@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, ttest_1samp, ttest_ind
 
-from rulewright.evidence.intervals import clopper_pearson, difference_interval, mean_interval
+from rulewright.evidence.claims import clopper_pearson, difference_interval, mean_interval
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 40])

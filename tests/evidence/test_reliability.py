@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from builders import SEEDS, softmax
-from rulewright.evidence.probabilities import (
+from rulewright.evidence.predictions import (
     N_BINS,
     accuracy,
     auc,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rulewright.evidence.selective import count_risk_coverage
+from rulewright.evidence.predictions import count_risk_coverage
 
 
 def test_curves_of_weighted_rows_are_those_of_repeated_ones():

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from budget import examples
 from relational import twin
 from relational.builders import shop, shop_tables
-from rulewright.relational.aggregates import Aggregates
 from rulewright.relational.choosing import ChoiceSettings, choose_columns, propose_columns
 from rulewright.relational.deriving import derive_columns, open_database
-from rulewright.relational.statements import Statements
+from rulewright.relational.statements import Aggregates, Statements
 
 EVERYTHING = ("exists", "count", "recency", "max", "min", "mean", "sum", "median", "last")
 

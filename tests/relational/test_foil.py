@@ -16,10 +16,9 @@ from rulewright.relational import (
     relational_sql,
     verify_relational_sql,
 )
-from rulewright.relational.clauses import Clause, RelatedRow, SharedKey
-from rulewright.relational.derived import RowCondition
+from rulewright.relational.derived import Clause, RelatedRow, RowCondition, SharedKey
 from rulewright.relational.foil.candidates import LiteralJudge, LiteralLanguage
-from rulewright.relational.foil.clauses import body_of, clause_of, describe_clauses, groups
+from rulewright.relational.foil.estimator import body_of, clause_of, describe_clauses, groups
 from rulewright.relational.foil.facts import Facts, key_types
 from rulewright.relational.foil.growing import ClauseProblem, grow
 from rulewright.relational.foil.literals import (

@@ -6,13 +6,13 @@ from builders import free_limits, packed_columns
 from rulewright import Growth, MLRulesClassifier
 from rulewright.estimators.mlrules import boosting
 from rulewright.kernels import STAT, Score
-from rulewright.search import BlockDraws, RuleGrower, count_blocks, draws
+from rulewright.search import BlockDraws, RuleGrower, count_blocks, sampling
 
 
 @pytest.fixture
 def blocks_of_few_rows(monkeypatch):
     """Let tables of hundreds of rows be drawn by blocks."""
-    monkeypatch.setattr(draws, "LEAST_BLOCKED_ROWS", 500)
+    monkeypatch.setattr(sampling, "LEAST_BLOCKED_ROWS", 500)
 
 
 def columns(n_rows, n_bins=3):
@@ -109,7 +109,7 @@ def test_all_rows_in_blocks_change_no_model(monkeypatch, criterion):
     X, y = problem()
     kept = []
     for least in (500, 10**9):
-        monkeypatch.setattr(draws, "LEAST_BLOCKED_ROWS", least)
+        monkeypatch.setattr(sampling, "LEAST_BLOCKED_ROWS", least)
         learner = MLRulesClassifier(max_rules=20, subsample=1.0, growth=Growth(criterion=criterion))
         kept.append(learner.fit(X, y).model_.rules)
     assert kept[0] == kept[1]

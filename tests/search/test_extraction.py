@@ -25,8 +25,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from rulewright.data import DataError, read_table
-from rulewright.search import rules_from
-from rulewright.search.extraction import node_rules
+from rulewright.search import node_rules, rules_from
 from rulewright.search.extraction.trees import LARGEST_SINGLE, single_precision_cut
 
 MODELS = Path(__file__).parent / "models"

@@ -23,7 +23,7 @@ from rulewright.search import (
 )
 from rulewright.search.tree_rules import DistinctRules
 from rulewright.search.trees import TreeGrower
-from rulewright.weighting.losses import RampLoss, SoftmaxLoss, SquaredLoss
+from rulewright.weighting import RampLoss, SoftmaxLoss, SquaredLoss
 
 pytestmark = pytest.mark.native
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulewright.stopping.pessimism import added_errors, pessimistic_rate, predicted_errors
+from rulewright.stopping.description_length import added_errors, pessimistic_rate, predicted_errors
 
 RATES = {
     (6, 0): 0.2063,

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rulewright.stopping.prefixes import margin_penalty, mmv_penalty
+from rulewright.stopping.sizes import margin_penalty, mmv_penalty
 
 
 def test_charges_by_hand():

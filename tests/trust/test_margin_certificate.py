@@ -9,9 +9,8 @@ from rulewright.encoding.signed import SignedCovers
 from rulewright.model import AdditiveRules
 from rulewright.rules import Adds, Coverage, Rule, parse_formula
 from rulewright.trust import held_out_certificate, margin_certificate
-from rulewright.trust.certificates.margin_bounds import margin_certificates
-from rulewright.trust.certificates.margins import OTHER_DECISIONS
-from rulewright.trust.certificates.vote_bounds import WEIGHTED
+from rulewright.trust.certificates.margins import OTHER_DECISIONS, margin_certificates
+from rulewright.trust.certificates.votes import WEIGHTED
 
 pytestmark = pytest.mark.native
 

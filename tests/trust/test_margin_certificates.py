@@ -11,14 +11,14 @@ from builders import SEEDS
 from margin_problems import draw_problem
 from rulewright import bounds as b
 from rulewright.encoding.signed import SignedCovers
-from rulewright.trust.certificates.margin_bounds import (
+from rulewright.trust.certificates.margins import (
     SAME_ROWS,
     best_scale,
     complexities,
     divergence,
     margin_certificates,
 )
-from rulewright.weighting.margins import MMV
+from rulewright.weighting import MMV
 
 NAMES = ("mmv", "margin", "pac_bayes_mmv", "pac_bayes_margin")
 NAMES += ("rademacher_mmv", "rademacher_margin")

@@ -22,15 +22,14 @@ from rulewright.trust import (
     selective_score,
     term_table,
 )
-from rulewright.trust.certificates.vote_bounds import SAME_ROWS, WEIGHTED
-from rulewright.trust.certificates.votes import posteriors
-from rulewright.trust.vote_statistics import (
+from rulewright.trust.certificates.votes import SAME_ROWS, WEIGHTED, posteriors
+from rulewright.trust.consensus import (
     attribute_shares,
     attribute_weights,
     literal_weights,
     pair_shares,
 )
-from rulewright.weighting.posterior import Posterior
+from rulewright.weighting import Posterior
 
 pytestmark = pytest.mark.native
 

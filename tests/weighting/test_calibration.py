@@ -7,7 +7,7 @@ from sklearn.isotonic import IsotonicRegression
 from builders import SEEDS, softmax
 from rules.builders import a_rule
 from rulewright.data import read_table
-from rulewright.evidence.probabilities import calibration_error, log_loss
+from rulewright.evidence.predictions import calibration_error, log_loss
 from rulewright.model import AdditiveRules
 from rulewright.model.decisions import margins
 from rulewright.rules import Conjunction, Range

@@ -5,13 +5,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from rulewright.kernels import ROW
-from rulewright.weighting.losses import (
-    HuberLoss,
-    LogisticLoss,
-    RampLoss,
-    SoftmaxLoss,
-    SquaredLoss,
-)
+from rulewright.weighting import HuberLoss, LogisticLoss, RampLoss, SoftmaxLoss, SquaredLoss
 
 N = 60
 RNG = np.random.default_rng(0)

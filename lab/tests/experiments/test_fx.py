@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rulewright.weighting.posterior import log_evidence
+from rulewright.weighting import log_evidence
 from rulewright_lab.experiments.fx import (
     RuleCounts,
     checked_rates,

@@ -8,7 +8,7 @@ import pytest
 
 from relational.builders import signal_tables
 from rulewright.relational import Graph, Relations
-from rulewright.search.repository import BiasError, Modify
+from rulewright.search import BiasError, Modify
 from rulewright_lab.framework import Pipeline, dump_bias, load_bias, load_query_rules
 from rulewright_lab.framework.bias_file import parse_relational
 

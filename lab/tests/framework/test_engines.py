@@ -9,7 +9,7 @@ from relational.builders import shop, shop_tables, signal_tables
 from rulewright.data import DataError
 from rulewright.relational import Relations
 from rulewright.relational.choosing import ChoiceSettings, propose_columns
-from rulewright.search.repository import Bias, BiasError
+from rulewright.search import Bias, BiasError
 from rulewright_lab.framework import DataSpec, Goals, Pipeline, Sql, load_query_rules
 from rulewright_lab.framework.prolog import EngineUnavailable, Prolog
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rulewright.data import read_table
-from rulewright.search.repository import Bias, Combine, Formulas
+from rulewright.search import Bias, Combine, Formulas
 from rulewright_lab.framework import (
     PRESETS,
     Best,

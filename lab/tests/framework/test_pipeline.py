@@ -9,7 +9,7 @@ from relational.builders import signal_tables
 from rulewright import MLRulesClassifier, RumbleClassifier, load_model
 from rulewright.data import DataError, read_table
 from rulewright.relational import Graph, Relations, load_graph_rules, relational_sql
-from rulewright.search.repository import Base, Bias, Combine
+from rulewright.search import Base, Bias, Combine
 from rulewright_lab.framework import (
     PRESETS,
     Constant,

@@ -8,13 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rulewright.bounds.checks import (
-    checked_count,
-    checked_delta,
-    checked_finite,
-    checked_rows,
-    ln_inverse,
-)
 from rulewright.bounds.margins import margin_to_error, mmv_to_error
 from rulewright.bounds.record import (
     FIXED_PRIOR,
@@ -24,6 +17,11 @@ from rulewright.bounds.record import (
     SMALL_WEIGHTS,
     Bound,
     bound_from_sample,
+    checked_count,
+    checked_delta,
+    checked_finite,
+    checked_rows,
+    ln_inverse,
 )
 
 if TYPE_CHECKING:

@@ -1,10 +1,13 @@
-"""Evidence that some rows have more than others: p-values and e-values of one-sided claims.
+"""Evidence that some rows have more than others: p-values, e-values, discoveries and intervals.
 
 A p-value is at most u with probability u at most if the claim is not true. An e-value is a number,
 0 or more, whose expected value is 1 at most if the claim is not true; by Markov's inequality it
-reaches 1/u with probability u at most, and means of e-values are e-values.
+reaches 1/u with probability u at most, and means of e-values are e-values. The e-values here are
+likelihood ratios, averaged over the strengths ``TILTS`` of the claim.
 
-The e-values here are likelihood ratios, averaged over the strengths ``TILTS`` of the claim.
+The false discovery rate is the expected share of untrue claims among those believed. Claims of
+rules that overlap depend on each other in ways nobody knows, so only procedures that are valid
+under any dependence are here.
 """
 
 from __future__ import annotations
@@ -12,14 +15,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.special import betaincinv, gammaln, logsumexp, stdtrit
 
+from rulewright.bounds import checked_delta
 from rulewright.data import optional
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Floats: TypeAlias = NDArray[np.float64]
+
 
 TILTS = np.arange(1, 17) / 4
 """Logarithms of the odds ratios that e-values average over: from 1.3 to 55."""
@@ -133,3 +138,77 @@ def _ln_mean(ln_ratios: Floats) -> float:
 
 def _mix_ratios(ln_ratios: Floats) -> float:
     return float(np.exp(min(_ln_mean(ln_ratios), _LARGEST_LN)))
+
+
+def benjamini_yekutieli(p_values: ArrayLike) -> Floats:
+    """Give p-values adjusted for their number (Benjamini and Yekutieli, 2001).
+
+    Believing the claims whose adjusted p-value is at most q keeps the false discovery rate at q.
+    """
+    p = np.asarray(p_values, np.float64)
+    order, ranks = np.argsort(p, kind="stable"), np.arange(1, len(p) + 1)
+    scaled = p[order] * len(p) * (1.0 / ranks).sum() / ranks
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(1.0, np.minimum.accumulate(scaled[::-1])[::-1])
+    return adjusted
+
+
+def e_bh(e_values: ArrayLike, q: float) -> NDArray[np.bool_]:
+    """Tell which claims to believe by their e-values (e-BH, Wang and Ramdas, 2022).
+
+    These are the k largest, for the largest k whose smallest is at least m / (q k) of m claims.
+    """
+    e, level = np.asarray(e_values, np.float64), checked_delta(q, "q")
+    order, ranks = np.argsort(-e, kind="stable"), np.arange(1, len(e) + 1)
+    enough = np.flatnonzero(e[order] * level * ranks >= len(e))
+    believed = np.zeros(len(e), dtype=np.bool_)
+    believed[order[: enough[-1] + 1 if len(enough) else 0]] = True
+    return believed
+
+
+def clopper_pearson(count: ArrayLike, n: ArrayLike, alpha: float = 0.05) -> tuple[Floats, Floats]:
+    """Give the exact interval of the share behind ``count`` of ``n`` independent rows.
+
+    Each end is missed with probability alpha / 2 at most. Both numbers may be fractions, such as
+    effective numbers of weighted rows; the interval is then no longer exact. Without rows it is
+    from 0 to 1.
+    """
+    k, total = np.broadcast_arrays(np.asarray(count, np.float64), np.asarray(n, np.float64))
+    tail = checked_delta(alpha, "alpha") / 2
+    low, high = np.zeros(k.shape), np.ones(k.shape)
+    some, rest = k > 0, total - k > 0
+    low[some] = betaincinv(k[some], (total - k)[some] + 1, tail)
+    high[rest] = betaincinv(k[rest] + 1, (total - k)[rest], 1 - tail)
+    return low, high
+
+
+def mean_interval(
+    mean: float, variance: float, n: float, alpha: float = 0.05
+) -> tuple[float, float]:
+    """Give Student's interval of a mean of ``n`` numbers with this unbiased variance."""
+    return _student(mean, variance / n if n else 0.0, n - 1, alpha)
+
+
+def difference_interval(
+    means: tuple[float, float],
+    variances: tuple[float, float],
+    sizes: tuple[float, float],
+    alpha: float = 0.05,
+) -> tuple[float, float]:
+    """Give Welch's interval of the difference of two means, the first minus the second."""
+    if min(sizes) <= 1:
+        return -np.inf, np.inf
+    parts = [variance / n for variance, n in zip(variances, sizes, strict=True)]
+    squares = sum(part**2 / (n - 1) for part, n in zip(parts, sizes, strict=True))
+    freedom = sum(parts) ** 2 / squares if squares else min(sizes) - 1
+    return _student(means[0] - means[1], sum(parts), freedom, alpha)
+
+
+def _student(
+    center: float, square_error: float, freedom: float, alpha: float
+) -> tuple[float, float]:
+    tail = checked_delta(alpha, "alpha") / 2
+    if not freedom > 0:
+        return -np.inf, np.inf
+    half = float(stdtrit(freedom, 1 - tail)) * float(np.sqrt(square_error))
+    return center - half, center + half

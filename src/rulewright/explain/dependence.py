@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import DataError, read_like
-from rulewright.explain.terms import RuleTerm, additive_terms, intercepts, n_outputs
+from rulewright.data import Column, DataError, Table, read_like
+from rulewright.explain.terms import Additive, RuleTerm, Term, additive_terms, intercepts, n_outputs
 from rulewright.model import to_frame
 from rulewright.rules import Conjunction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.data import Column, Table
-    from rulewright.explain.terms import Additive, Term
     from rulewright.kernels import BoolArray, FloatArray
 
 MOST_POINTS = 200

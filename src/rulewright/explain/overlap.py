@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import DataError, read_like
+from rulewright.data import DataError, Table, read_like
 from rulewright.encoding import PackedCovers
-from rulewright.explain.claims import claim_text
-from rulewright.explain.evaluated_rows import EvaluatedRows
-from rulewright.explain.targets import model_of, rows_with_target
+from rulewright.explain.evaluated_rows import EvaluatedRows, claim_text, model_of, rows_with_target
 from rulewright.explain.terms import Additive, RuleTerm, n_outputs
 from rulewright.model import (
     AdditiveRules,
     ClassModel,
     RegressionRules,
+    RuleModel,
     align_cells,
     to_frame,
     write_count,
@@ -27,9 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Table
     from rulewright.kernels import FloatArray
-    from rulewright.model import RuleModel
 
     Counts = NDArray[np.integer]
 

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from rulewright.model import AdditiveRules, RegressionRules
-from rulewright.rules import Adds
+from rulewright.model import AdditiveRules, LinearTerm, RegressionRules
+from rulewright.rules import Adds, Head, Rule
 
 if TYPE_CHECKING:
     from rulewright.data import Table
     from rulewright.kernels import FloatArray
-    from rulewright.model import LinearTerm
-    from rulewright.rules import Head, Rule
 
 Additive: TypeAlias = AdditiveRules | RegressionRules
 

@@ -14,15 +14,15 @@ from .graphs.candidates import mine_patterns as mine_patterns
 from .graphs.candidates import worths as worths
 from .graphs.classifier import GraphRulesClassifier as GraphRulesClassifier
 from .graphs.classifier import pattern_bias as pattern_bias
-from .graphs.database import GraphLabels as GraphLabels
-from .graphs.database import each_subgraph as each_subgraph
 from .graphs.drawing import molecule_picture as molecule_picture
 from .graphs.drawing import pattern_svg as pattern_svg
 from .graphs.features import SubgraphFeatures as SubgraphFeatures
 from .graphs.features import pattern_occurrences as pattern_occurrences
-from .graphs.free_trees import tree_text as tree_text
 from .graphs.graph import Graph as Graph
 from .graphs.graph import GraphError as GraphError
+from .graphs.graph import GraphLabels as GraphLabels
+from .graphs.graph import each_subgraph as each_subgraph
+from .graphs.graph import tree_text as tree_text
 from .graphs.local_search import SubgraphIndex as SubgraphIndex
 from .graphs.model import ABSENT as ABSENT
 from .graphs.model import PRESENT as PRESENT
@@ -34,9 +34,8 @@ from .graphs.molecules import read_each as read_each
 from .graphs.molecules import read_graph_rows as read_graph_rows
 from .graphs.molecules import read_smiles as read_smiles
 from .graphs.pattern import Pattern as Pattern
-from .graphs.reading_text import parse_pattern as parse_pattern
+from .graphs.pattern import parse_pattern as parse_pattern
 from .keys import Link as Link
-from .opening import open_tables as open_tables
 from .paths import Path as Path
 from .paths import join_paths as join_paths
 from .paths import read_paths as read_paths
@@ -44,4 +43,5 @@ from .recipe import Recipe as Recipe
 from .recipe import schema_recipe as schema_recipe
 from .relations import Relations as Relations
 from .table_data import TableData as TableData
+from .table_data import open_tables as open_tables
 from .verification import verify_relational_sql as verify_relational_sql

@@ -14,26 +14,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.data import Column, DataError
-from rulewright.relational.clauses import Clause, RelatedRow, RowComparison, SharedKey
 from rulewright.relational.derived import (
     ADDED,
     OF_LABELS,
     OF_ROWS,
     TIMED,
+    Clause,
     DerivedColumn,
+    RelatedRow,
+    RowComparison,
     RowCondition,
+    SharedKey,
 )
 from rulewright.relational.grouping import Paths
-from rulewright.relational.path_scan import PathScan, ScanLimits
-from rulewright.relational.paths import join_paths, leads_to_one, read_paths
+from rulewright.relational.paths import PathScan, ScanLimits, join_paths, leads_to_one, read_paths
 from rulewright.relational.recipe import Recipe, RelatedTable, check_distinct_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rulewright.relational.derived import Step
-    from rulewright.relational.path_scan import PathValues
-    from rulewright.relational.paths import Path
+    from rulewright.relational.paths import Path, PathValues
     from rulewright.relational.recipe import Derived
     from rulewright.relational.relations import Relations
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import MISSING_CODE, Column, DataError, private_database
-from rulewright.relational.aggregates import Aggregates
-from rulewright.relational.statements import Layout, Relation, Statements
+from rulewright.relational.statements import Aggregates, Layout, Relation, Statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from rulewright.data import DataError, read_target
+from rulewright.data import DataError, Table, Target, Task, read_target
 from rulewright.estimators import (
     CheckedByFit,
     CompactRulesClassifier,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Table, Target, Task
 
 FUNCTIONS = ("exists", *DEFAULT_FUNCTIONS, "median")
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulewright.data import UNSEEN_CODE, DataError, label_value
+from rulewright.data import UNSEEN_CODE, ColumnSchema, DataError, Schema, label_value
 from rulewright.programs import (
     READING,
+    Dialect,
     Prelude,
     checked_dialect,
     column_of,
@@ -21,18 +22,14 @@ from rulewright.programs import (
     write_number,
     write_sql,
 )
-from rulewright.relational.aggregates import Aggregates
 from rulewright.relational.deriving import joins_of
-from rulewright.relational.recipe import schema_recipe
-from rulewright.relational.statements import Layout, Relation, Statements
+from rulewright.relational.recipe import Recipe, schema_recipe
+from rulewright.relational.statements import Aggregates, Layout, Relation, Statements
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.data import ColumnSchema, Schema
     from rulewright.model import RuleModel
-    from rulewright.programs import Dialect
-    from rulewright.relational.recipe import Recipe
 
 
 def relational_sql(

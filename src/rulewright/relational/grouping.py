@@ -23,8 +23,8 @@ from rulewright.kernels import (
     summarise_groups,
     usable_cpus,
 )
-from rulewright.relational.aggregates import DAY
 from rulewright.relational.reaching import ReachedRows, reach
+from rulewright.relational.statements import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

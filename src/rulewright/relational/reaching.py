@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.kernels import ROW, Entries
-from rulewright.relational.keys import ColumnPlace, Link, check_same_kind
+from rulewright.kernels import ROW, BoolArray, Entries, FloatArray, RowArray
+from rulewright.relational.keys import ColumnPlace, KeyValues, Link, check_same_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.kernels import BoolArray, FloatArray, RowArray
     from rulewright.relational.derived import Step
-    from rulewright.relational.keys import KeyValues
     from rulewright.relational.recipe import Recipe
     from rulewright.relational.table_data import TableData
 

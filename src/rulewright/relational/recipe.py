@@ -8,15 +8,18 @@ from functools import cached_property
 from typing import Any, TypeVar, cast
 
 from rulewright.data import ColumnSchema, DataError, Schema
-from rulewright.relational.clauses import Clause, RelatedRow, RowComparison, SharedKey
 from rulewright.relational.derived import (
     ADDED,
     FUNCTIONS,
     OF_LABELS,
     OF_ROWS,
     TIMED,
+    Clause,
     DerivedColumn,
+    RelatedRow,
+    RowComparison,
     RowCondition,
+    SharedKey,
     Step,
 )
 

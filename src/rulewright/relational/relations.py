@@ -21,17 +21,17 @@ from rulewright.relational.grouping import Paths, group_columns
 from rulewright.relational.keys import (
     ColumnPlace,
     Link,
+    Proposals,
     check_identifies,
     check_place,
     check_same_kind,
     check_table,
     declared_links,
+    propose,
     read_place,
 )
-from rulewright.relational.opening import open_tables
-from rulewright.relational.proposals import Proposals, propose
-from rulewright.relational.recipe import schema_recipe
-from rulewright.relational.table_data import TableData, read_related
+from rulewright.relational.recipe import Recipe, schema_recipe
+from rulewright.relational.table_data import TableData, open_tables, read_related
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Column, DatabaseTables, Raw, Schema, Source, Task
-    from rulewright.relational.recipe import Recipe
 
 
 class Relations(Derivable):

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data import DataError, label_value, optional, read_like
+from rulewright.data import ColumnSchema, DataError, label_value, optional, read_like
 from rulewright.programs import (
     adversarial_rows,
     compare_answers,
@@ -25,15 +25,13 @@ from rulewright.programs import (
 from rulewright.relational.derived import DerivedColumn
 from rulewright.relational.deriving import joins_of
 from rulewright.relational.export import relational_sql
-from rulewright.relational.recipe import schema_recipe
+from rulewright.relational.recipe import Recipe, schema_recipe
 from rulewright.relational.relations import Relations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulewright.data import ColumnSchema
     from rulewright.model import RuleModel
-    from rulewright.relational.recipe import Recipe
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 _MOMENTS = (0.0, 86_400_000.0, 30 * 86_400_000.0, 1_700_000_000_000.0)

@@ -11,7 +11,7 @@ import numpy as np
 
 from rulewright.data import DataError
 from rulewright.encoding import PackedCovers, count_words
-from rulewright.search.formulas import formula_cover
+from rulewright.search.formulas import DnfFormula, formula_cover
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rulewright.kernels import BoolArray, FloatArray, IntArray, StatArray, WordArray
-    from rulewright.search.formulas import DnfFormula
 
 LARGEST_WEIGHT = 2**12 - 1
 LARGEST_UNIT = 2**24

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.search.boolean_examples import BooleanExamples
-from rulewright.search.formulas import formula_cover
+from rulewright.search.formulas import DnfFormula, formula_cover
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rulewright.data import TrainingSet
     from rulewright.encoding import PackedCovers
     from rulewright.kernels import BoolArray, FloatArray, IntArray
-    from rulewright.search.formulas import DnfFormula
 
 MOST_COPIES = 2**20
 """Copies of rows that folds and bags are drawn from, about; beyond, a copy weighs more than 1."""

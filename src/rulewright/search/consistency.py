@@ -12,17 +12,14 @@ from rulewright import kernels
 from rulewright.bounds import block_size_bound, randomsearch_success
 from rulewright.data import optional
 from rulewright.search.boolean_examples import BooleanExamples, group_vectors
-from rulewright.search.formulas import FALSE, TRUE, DnfFormula, drop_subsumed, term_cover
-from rulewright.search.options import check_whole, count_threads
-from rulewright.search.slices import Slices
+from rulewright.search.formulas import FALSE, TRUE, DnfFormula, Term, drop_subsumed, term_cover
+from rulewright.search.options import Progress, Slices, check_whole, count_threads
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rulewright.bounds import Bound
     from rulewright.encoding import PackedCovers
-    from rulewright.search.formulas import Term
-    from rulewright.search.slices import Progress
 
 MOST_PAIR_WORK = 2**30
 """Operations beyond which pairs of positives are left out of the bound of the block size."""

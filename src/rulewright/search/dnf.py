@@ -9,7 +9,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.data import optional
-from rulewright.kernels import DnfSettings
+from rulewright.kernels import BoolArray, DnfBest, DnfSettings
 from rulewright.search.boolean_examples import BooleanExamples, packed_columns
 from rulewright.search.formulas import (
     FALSE,
@@ -22,16 +22,13 @@ from rulewright.search.formulas import (
     simplify_formula,
     term_cover,
 )
-from rulewright.search.options import check_share, check_whole, count_threads
-from rulewright.search.slices import Slices
+from rulewright.search.options import Progress, Slices, check_share, check_whole, count_threads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import ArrayLike
 
-    from rulewright.kernels import BoolArray, DnfBest
-    from rulewright.search.slices import Progress
 
 __all__ = ["DnfFormula", "DnfSearchResult", "dnf_covers", "search_dnf", "simplify_dnf"]
 

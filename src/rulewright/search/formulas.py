@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.encoding import BooleanLiteral
+from rulewright.encoding import BooleanLiteral, PackedCovers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rulewright.encoding import PackedCovers
     from rulewright.kernels import BoolArray, StatArray
 
 Term = tuple[BooleanLiteral, ...]

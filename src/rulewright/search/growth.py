@@ -7,11 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rulewright import kernels
-from rulewright.encoding import pad_tests
-from rulewright.rules import Adds, Rule
+from rulewright.encoding import BinnedColumns, Test, Threshold, pad_tests
+from rulewright.rules import Adds, Condition, Conjunction, Coverage, Head, Rule
 
 if TYPE_CHECKING:
-    from rulewright.encoding import BinnedColumns, Test, Threshold
     from rulewright.kernels import (
         Beam,
         BoolArray,
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
         Score,
         StatArray,
     )
-    from rulewright.rules import Condition, Conjunction, Coverage, Head
 
 
 @dataclass(eq=False)

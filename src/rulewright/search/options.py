@@ -1,7 +1,10 @@
-"""Checks of options, with errors that name them."""
+"""Options of searches: checks, suggestions for mistyped names, and time limits of native jobs."""
 
 from __future__ import annotations
 
+import difflib
+import time
+from collections.abc import Callable, Sequence
 from numbers import Integral
 
 from rulewright.kernels import usable_cpus
@@ -32,3 +35,50 @@ def count_threads(n_jobs: object) -> int:
     if jobs > MOST_THREADS:
         raise ValueError(f"n_jobs={jobs} must be at most {MOST_THREADS}; -1 takes all processors")
     return jobs if jobs > 0 else max(1, usable_cpus() + 1 + jobs)
+
+
+_LISTED_NAMES = 20
+
+
+def offer_names(name: str, known: Sequence[str]) -> str:
+    """Suggest the names most similar to a mistyped one, or list those that exist."""
+    by_lower = {other.lower(): other for other in known}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=3)
+    if near:
+        return f"Did you mean {' or '.join(by_lower[match] for match in near)}?"
+    more = ", ..." if len(known) > _LISTED_NAMES else ""
+    return f"There are: {', '.join(known[:_LISTED_NAMES])}{more}."
+
+
+Progress = Callable[[int, float], object]
+"""Called with the work done and the best result so far; a true value cancels the job."""
+
+CALL_SECONDS = 0.05
+PROGRESS_SECONDS = 0.2
+
+
+class Slices:
+    """The size of the next call, and whether there is one; `progress` is called every 0.2 s."""
+
+    def __init__(self, time_limit: float | None, progress: Progress | None) -> None:
+        if time_limit is not None and not time_limit >= 0:
+            raise ValueError(f"time_limit={time_limit!r} must be at least 0 seconds, or none")
+        self.size = 16
+        self.reason: str | None = None
+        self._progress = progress
+        self._called = self._reported = time.monotonic()
+        self._end = float("inf") if time_limit is None else self._called + time_limit
+
+    def go_on(self, n_done: int, best: Callable[[], float]) -> bool:
+        """Note the end of a call, and return whether there is another."""
+        now = time.monotonic()
+        seconds = min(CALL_SECONDS, max(self._end - now, 0.0)) / max(now - self._called, 1e-6)
+        self.size = max(1, round(self.size * min(seconds, 4.0)))
+        self._called = now
+        if now >= self._end:
+            self.reason = "time"
+        elif self._progress is not None and now >= self._reported + PROGRESS_SECONDS:
+            self._reported = now
+            if self._progress(n_done, best()):
+                self.reason = "cancelled"
+        return self.reason is None

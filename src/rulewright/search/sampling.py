@@ -1,19 +1,31 @@
-"""Random subsamples of rows, one per rule."""
+"""What a rule is grown on: random subsamples, or blocks of rows whose histograms are kept."""
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rulewright import kernels
-from rulewright.kernels import Subsample
+from rulewright.kernels import (
+    BoolArray,
+    CodeColumns,
+    IntArray,
+    Limits,
+    RowArray,
+    Score,
+    StatArray,
+    Subsample,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from rulewright.kernels import IntArray
+    from rulewright.search.growth import FoundRule, RuleGrower
 
 
 LEAST_ROWS = 50
@@ -69,3 +81,109 @@ def split_rows(
             "aside; set another stopping or a larger validation_fraction"
         )
     return np.flatnonzero(~aside), np.flatnonzero(aside)
+
+
+N_BLOCKS = 20
+"""Blocks to choose from: a choice is unlike the others, and a sum of histograms is quick."""
+
+LEAST_BLOCKED_ROWS = 50_000
+"""Fewer rows are drawn one by one: they are counted as fast as histograms of blocks are added."""
+
+MOST_MISSES = 3
+"""Choices of blocks in turn that may bring no rule before rows are drawn one by one."""
+
+FARTHEST = 0.02
+"""How far the share of the blocks chosen may be from the share that was asked for."""
+
+
+def count_blocks(codes: CodeColumns, n_rows: int, share: float) -> int:
+    """Return the blocks that draws of this share choose from; 0 if rows are drawn one by one."""
+    n_blocks = N_BLOCKS if share < 1 else 1
+    chosen = round(share * N_BLOCKS)
+    near = share == 1 or (0 < chosen < N_BLOCKS and abs(chosen / N_BLOCKS - share) <= FARTHEST)
+    small = 4 * n_blocks * int((codes.n_bins + 1).sum()) <= n_rows * len(codes.n_bins)
+    return n_blocks if n_rows >= LEAST_BLOCKED_ROWS and near and small else 0
+
+
+class RowDraws:
+    """Grows every rule on rows that are drawn for it.
+
+    Parameters
+    ----------
+    grower : RuleGrower
+        Grows the rules.
+    codes, stats : CodeColumns, int64 array
+        All rows and their statistics.
+    share : float
+        Share of the rows to draw.
+    random : RandomState
+        Source of the draws.
+    telling : function, optional
+        Returns those of the rows drawn that tell about the rule; only these are counted.
+    """
+
+    def __init__(
+        self,
+        grower: RuleGrower,
+        codes: CodeColumns,
+        stats: StatArray,
+        share: float,
+        random: np.random.RandomState,
+        telling: Callable[[RowArray], RowArray] = lambda rows: rows,
+    ) -> None:
+        self.grower, self.codes, self.stats, self.telling = grower, codes, stats, telling
+        self.sampler = Subsampler(codes.n_rows, share, random)
+        self.takes_all = self.sampler.takes_all
+
+    def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
+        """Grow a rule on the next draw; tell also which rows were drawn."""
+        rows, drawn = self.sampler.draw()
+        search = self.codes, self.telling(rows), self.stats, score, limits
+        return self.grower.grow(*search), drawn
+
+    def following(self, rows: RowArray) -> AbstractContextManager[None]:
+        """Let the statistics of the rows change in the body."""
+        return nullcontext()
+
+
+class BlockDraws(RowDraws):
+    """Grows rules on blocks of consecutive rows, which are in random order if some are drawn.
+
+    Where no condition helps alone, chance finds the first one, and twenty blocks leave it little
+    choice: after `MOST_MISSES` rules that were not added, rows are drawn one by one.
+
+    Takes instead of `telling` the number of blocks, and the bits that no statistic of a row
+    exceeds.
+    """
+
+    def __init__(
+        self,
+        grower: RuleGrower,
+        codes: CodeColumns,
+        stats: StatArray,
+        share: float,
+        random: np.random.RandomState,
+        n_blocks: int,
+        bits: int,
+    ) -> None:
+        super().__init__(grower, codes, stats, share, random)
+        # a sampler of blocks whose share is that of the rows
+        self.blocks = Subsampler(n_blocks, round(share * n_blocks) / n_blocks, random, least=1)
+        self.n_missed = 0  # rules since the last one that was added
+        self.sizes = np.diff(np.arange(n_blocks + 1) * codes.n_rows // n_blocks)
+        self.roots = kernels.Roots(codes, stats, n_blocks, grower.n_threads, bits)
+
+    def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
+        """Grow a rule on the next choice of blocks, or rows; tell also which rows are in it."""
+        reads_all = score.n_lanes + (limits.min_weight > 0) == self.stats.shape[1]
+        self.n_missed += 1
+        if not (reads_all and (self.n_missed <= MOST_MISSES or self.takes_all)):
+            return super().grow(score, limits)
+        chosen = self.blocks.draw().drawn
+        drawn = np.repeat(chosen, self.sizes)
+        return self.grower.grow_from(self.roots, chosen, score, limits), drawn
+
+    def following(self, rows: RowArray) -> AbstractContextManager[None]:
+        """Let the statistics of the rows, which ascend, change in the body: a rule is added."""
+        self.n_missed = 0
+        return self.roots.following(rows)

@@ -12,21 +12,19 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from rulewright.encoding import PackedCovers
+from rulewright.encoding import BinnedColumns, PackedCovers
 from rulewright.programs import Coder
-from rulewright.search.limits import SearchLimits
+from rulewright.search.constraints import SearchLimits
 from rulewright.search.options import check_share, check_whole
 from rulewright.search.sampling import Subsampler
-from rulewright.search.trees import TreeGrower
+from rulewright.search.trees import Tree, TreeGrower
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rulewright.data import Table
-    from rulewright.encoding import BinnedColumns
     from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray, WordArray
     from rulewright.rules import Conjunction
-    from rulewright.search.trees import Tree
 
 PATIENCE = 50
 """Generation ends after so many trees in a row without a new rule."""

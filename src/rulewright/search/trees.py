@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         StatArray,
     )
     from rulewright.rules import Condition
-    from rulewright.search.limits import SearchLimits
+    from rulewright.search.constraints import SearchLimits
 
 TOLERANCE = 1e-9
 """A split must lower the weighted squares of the residuals by more than this share."""

@@ -11,10 +11,10 @@ from .description_length import c45_theory_bits as c45_theory_bits
 from .description_length import condition_count_bits as condition_count_bits
 from .description_length import foil_budget as foil_budget
 from .description_length import foil_clause_bits as foil_clause_bits
+from .description_length import pessimistic_rate as pessimistic_rate
+from .description_length import predicted_errors as predicted_errors
 from .description_length import ripper_data_bits as ripper_data_bits
-from .pessimism import pessimistic_rate as pessimistic_rate
-from .pessimism import predicted_errors as predicted_errors
-from .prefixes import margin_penalty as margin_penalty
-from .prefixes import mmv_penalty as mmv_penalty
+from .sizes import margin_penalty as margin_penalty
+from .sizes import mmv_penalty as mmv_penalty
 from .sizes import sizes_up_to as sizes_up_to
 from .sizes import smallest_good as smallest_good

@@ -1,12 +1,17 @@
-"""Description lengths in bits: of rules, and of the rows that they get wrong.
+"""Description lengths in bits of rules and of the rows that they get wrong; pessimistic errors.
 
-Weights count rows, so numbers need not be whole; every function takes numbers or arrays of them.
+Weights count rows, so numbers need not be whole; every length takes numbers or arrays of them.
 The codings are those of RIPPER (Cohen, 1995), of C4.5rules (Quinlan, 1993 and release 8) and of
 FOIL (Quinlan, 1990).
+
+Pessimistic errors of C4.5 (Quinlan, 1993) take the errors of a leaf for a binomial sample: the
+estimate is the upper limit of the interval in which their number lies with some confidence.
 """
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
 
     Numbers = float | FloatArray
+
 
 LN2 = float(np.log(2))
 
@@ -135,3 +141,50 @@ def _side_bits(total: Numbers, errors: Numbers, expected: Numbers) -> Numbers:
     """Code the errors on one side by the number expected there; an empty side takes no bits."""
     rate = np.divide(expected, total, out=np.zeros(np.shape(expected)), where=np.greater(total, 0))
     return subset_bits(total, errors, rate)
+
+
+_CHANCES = (0.0, 0.001, 0.005, 0.01, 0.05, 0.1, 0.2, 0.4, 1.0)
+_DEVIATIONS = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0)
+"""How many deviations above the mean a normal variable lies with each chance."""
+
+
+@lru_cache
+def _squared_deviation(confidence: float) -> float:
+    return float(np.interp(confidence, _CHANCES, _DEVIATIONS)) ** 2
+
+
+def added_errors(cases: float, errors: float, confidence: float = 0.25) -> float:
+    """Return how many errors more than on training rows are expected on as many new rows.
+
+    Parameters
+    ----------
+    cases : float
+        Weight of the training rows, at least 0.
+    errors : float
+        Weight of those that are wrong.
+    confidence : float
+        Chance that the true errors are above the limit; a small one means more errors.
+    """
+    if cases <= 0:
+        return 0.0
+    if errors < 1e-6:
+        return cases * (1 - math.pow(confidence, 1 / cases))
+    if errors < 0.9999:
+        none = added_errors(cases, 0.0, confidence)
+        between = none + errors * (added_errors(cases, 1.0, confidence) - none)
+        return min(between, max(cases - errors, 0.0))
+    if errors + 0.5 >= cases:
+        return 0.67 * max(cases - errors, 0.0)
+    z2, seen = _squared_deviation(confidence), errors + 0.5
+    spread = math.sqrt(z2 * (seen * (1 - seen / cases) + z2 / 4))
+    return cases * (seen + z2 / 2 + spread) / (cases + z2) - errors
+
+
+def predicted_errors(cases: float, errors: float, confidence: float = 0.25) -> float:
+    """Return the pessimistic number of errors on as many new rows."""
+    return errors + added_errors(cases, errors, confidence)
+
+
+def pessimistic_rate(cases: float, errors: float, confidence: float = 0.25) -> float:
+    """Return the pessimistic share of errors; 1 where there are no cases."""
+    return predicted_errors(cases, errors, confidence) / cases if cases > 0 else 1.0

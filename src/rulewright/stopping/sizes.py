@@ -1,10 +1,17 @@
-"""How many rules are enough: sizes to try, and the choice among them."""
+"""How many rules are enough: sizes to try, the choice among them, and what prefixes are charged.
+
+The charges of prefixes of an ordered repository order prefixes; they are no certificates.
+Certificates have other constants and pay for the choice (`rulewright.bounds.repository`).
+"""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from rulewright.bounds import rule_radius
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,3 +58,26 @@ def smallest_good(sizes: Sequence[int], losses: FloatArray, weights: FloatArray)
     centred = differences - (means - means[best])[:, np.newaxis]
     errors = np.sqrt(np.average(centred**2, axis=1, weights=weights) / n)
     return sizes[int(np.argmax(charged <= charged[best] + errors))]
+
+
+def mmv_penalty(i: int, n: float, delta: float, constant: float) -> float:
+    """Return sqrt(c (2 ln i + ln(1 / delta)) / n), for mean minus variance of i rules.
+
+    Parameters
+    ----------
+    i : int
+        Rules generated, used or not.
+    n : float
+        Number of rows.
+    delta : float
+        Probability of failure, above 0 and below 1.
+    constant : float
+        c; 0 charges nothing.
+    """
+    return math.sqrt(constant * (2 * math.log(i) - math.log(delta)) / n)
+
+
+def margin_penalty(i: int, n: float, delta: float, constant: float, p: float) -> float:
+    """Return sqrt((c / n) i^(2 / q) ln(2 i / delta)) for mean margins, where 1/p + 1/q = 1."""
+    cost = math.log(2 * i) - math.log(delta)
+    return rule_radius(i, p) * math.sqrt(constant * cost / n)

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.bounds import checked_delta
-from rulewright.data import DataError, read_like
+from rulewright.data import DataError, Table, read_like
 from rulewright.evidence import clopper_pearson, conformal_threshold, coverage_bound
 from rulewright.explain import checked_class_codes, model_of, rows_with_target
-from rulewright.model import ClassModel, escape_line, to_frame, write_count
+from rulewright.model import ClassModel, RuleModel, escape_line, to_frame, write_count
 
 if TYPE_CHECKING:
-    from rulewright.data import Table
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.model import RuleModel
 
 _SHOWN = 10
 _LEAST_SCALE = 1e-12

@@ -12,20 +12,19 @@ from rulewright.explain import claim_text, claims_less, importance
 from rulewright.model import (
     AdditiveRules,
     RegressionRules,
+    RuleModel,
     align_cells,
     escape_line,
     strongest,
     to_frame,
 )
-from rulewright.rules import Range, write_word
+from rulewright.rules import Condition, Range, Rule, write_word
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from rulewright.data import Table
     from rulewright.kernels import FloatArray
-    from rulewright.model import RuleModel
-    from rulewright.rules import Condition, Rule
 
 SHOWN = 20
 

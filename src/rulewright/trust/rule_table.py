@@ -9,11 +9,10 @@ import numpy as np
 
 from rulewright.explain import claim_text
 from rulewright.html import bold, lines, note, table, view
-from rulewright.model import align_cells, to_frame
+from rulewright.model import RuleModel, align_cells, to_frame
 
 if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.model import RuleModel
 
 SHOWN_RULES = 50
 

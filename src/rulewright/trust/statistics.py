@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright.bounds import checked_delta
-from rulewright.data import DataError
+from rulewright.data import DataError, Table
 from rulewright.evidence import (
     benjamini_yekutieli,
     clopper_pearson,
@@ -26,18 +26,15 @@ from rulewright.explain import (
     model_of,
     rows_with_target,
 )
-from rulewright.model import ClassModel
-from rulewright.trust.rule_table import ClassRuleStatistics, NumberRuleStatistics
+from rulewright.model import ClassModel, RuleModel
+from rulewright.trust.rule_table import ClassRuleStatistics, NumberRuleStatistics, RuleStatistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulewright.data import Table
     from rulewright.encoding import PackedCovers
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.model import RuleModel
     from rulewright.rules import Head, Rule
-    from rulewright.trust.rule_table import RuleStatistics
 
 # Effective numbers of rows are whole up to rounding if all weights are equal.
 _DIGITS = 6

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from rulewright.model import IsotonicSteps, by_steps, margins, softmax
+from rulewright.model import AdditiveRules, IsotonicSteps, by_steps, margins, softmax
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.kernels import BoolArray, FloatArray, IntArray
-    from rulewright.model import AdditiveRules
 
 LEAST_SLOPE = 1e-3
 """Least slope times mean spread of the scores: worthless scores still decide ties."""

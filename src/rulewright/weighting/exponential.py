@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright import kernels
-from rulewright.kernels import ROW, STAT, Score
+from rulewright.kernels import ROW, STAT, FloatArray, IntArray, RowArray, Score, StatArray
 from rulewright.weighting.likelihood import MOST_FINE_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.kernels import FloatArray, IntArray, RowArray, StatArray
 
 FINE_BITS = 61
 """Bits of the sum of all weights, of which no sum overflows."""

@@ -3,26 +3,37 @@
 The loss is ``sum_i w_i (log sum_k exp f_ik - f_i,y_i)``. A rule votes for a union U of classes: one
 class, or with ordered classes all from some class on, or all up to one. Over the rows it covers the
 derivatives of the loss are ``g = sum w (P - [y in U])`` and ``h = sum w P (1 - P)``, where P is the
-probability of U.
+probability of U. With many classes the class of a rule is chosen before it is grown: statistics are
+those of one class at a time, so that a rule costs the same however many classes there are.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rulewright import kernels
-from rulewright.kernels import ROW, STAT
+from rulewright.kernels import (
+    MOST_BITS,
+    ROW,
+    STAT,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    RowArray,
+    Score,
+    StatArray,
+)
+from rulewright.rules import Head
 from rulewright.weighting.votes import VoteLanes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray, StatArray
-    from rulewright.rules import Head
 
 LARGEST_STEP = 4.0
 """Largest response before it is multiplied by the learning rate, unless another is given."""
@@ -88,7 +99,45 @@ def step_of(
     return step
 
 
-class LogLikelihood(VoteLanes):
+class _LikelihoodSteps(ABC):
+    """What the likelihoods share: Newton steps, and the weights of the classes."""
+
+    state: kernels.Likelihood | kernels.ClassLikelihood
+    n_threads: int
+
+    @abstractmethod
+    def derivatives(self, rows: RowArray, head: Head) -> tuple[float, float]:
+        """Return (g, h) of a vote over the rows, as fine as floats are."""
+
+    @abstractmethod
+    def _loss_change(self, rows: RowArray, head: Head, step: float) -> float: ...
+
+    def newton_step(
+        self,
+        rows: RowArray,
+        head: Head,
+        l2: float,
+        backtrack: bool = True,
+        min_evidence: float = 0.0,
+        largest: float = LARGEST_STEP,
+    ) -> float:
+        """Return the response of a vote over the rows; not positive when it would not help.
+
+        The evidence for a vote is ``-g / sqrt(h + l2)``, about its distance from zero in standard
+        errors; with less than `min_evidence` the response is 0. It is at most `largest`. With
+        `backtrack` the step is halved until it lowers the loss.
+        """
+        g, h = self.derivatives(rows, head)
+        change = partial(self._loss_change, rows, head) if backtrack else None
+        return step_of(g, max(h + l2, 1e-12), min_evidence, largest, change)
+
+    def class_weights(self, rows: RowArray, drawn: BoolArray) -> FloatArray:
+        """Return the weight of each class among the rows that are not drawn, and that are."""
+        found = self.state.class_weights(rows, drawn.view(np.uint8), self.n_threads)
+        return found.reshape(2, -1)
+
+
+class LogLikelihood(_LikelihoodSteps, VoteLanes):
     """Scores, statistics and loss of a set of rows, moved by `add` only.
 
     Parameters
@@ -130,7 +179,7 @@ class LogLikelihood(VoteLanes):
         if weigh_rows:
             self.stats[:, -1] = np.rint(weights / self.unit).astype(STAT)
         self._exp_scores = start_exponentials(scores, n)
-        self.state = kernels.Likelihood(
+        self.state: kernels.Likelihood = kernels.Likelihood(
             labels, weights, self._exp_scores, self.stats, 1 / self.unit, self.cumulative
         )
         self._totals: StatArray | None = None  # kept up to date once somebody asked for them
@@ -170,25 +219,6 @@ class LogLikelihood(VoteLanes):
             self._totals = self.state.sum_stats(self._everyone, self.n_threads)
         return self.best_head(self._totals, kind, l2)
 
-    def newton_step(
-        self,
-        rows: RowArray,
-        head: Head,
-        l2: float,
-        backtrack: bool = True,
-        min_evidence: float = 0.0,
-        largest: float = LARGEST_STEP,
-    ) -> float:
-        """Return the response of a vote over the rows; not positive when it would not help.
-
-        The evidence for a vote is ``-g / sqrt(h + l2)``, about its distance from zero in standard
-        errors; with less than `min_evidence` the response is 0. It is at most `largest`. With
-        `backtrack` the step is halved until it lowers the loss.
-        """
-        g, h = self.derivatives(rows, head)
-        change = partial(self._loss_change, rows, head) if backtrack else None
-        return step_of(g, max(h + l2, 1e-12), min_evidence, largest, change)
-
     def _loss_change(self, rows: RowArray, head: Head, step: float) -> float:
         return self.state.loss_change(rows, *head, step, self.n_threads)
 
@@ -206,7 +236,124 @@ class LogLikelihood(VoteLanes):
         answer: FloatArray = self._exp_scores / self._exp_scores.sum(axis=1, keepdims=True)
         return answer
 
-    def class_weights(self, rows: RowArray, drawn: BoolArray) -> FloatArray:
-        """Return the weight of each class among the rows that are not drawn, and that are."""
-        found = self.state.class_weights(rows, drawn.view(np.uint8), self.n_threads)
-        return found.reshape(2, -1)
+
+LEAST_PROBABILITY = 0.0003
+"""Rows of other classes are not counted for a rule if they have its class with less."""
+
+
+class ClassLogLikelihood(_LikelihoodSteps):
+    """Scores, loss and the statistics of one class, with the face of `LogLikelihood`.
+
+    A class is chosen in proportion to what its rows lack, the sum of ``w (1 - p)`` of their own
+    class: over many rules each class gets the share of rules that it has of this sum.
+
+    Parameters
+    ----------
+    labels : int32 array
+        Class of each row.
+    weights : float64 array
+        Weight of each row.
+    scores : float64 array
+        Scores f_0 that every row starts from, one per class, or a row of them for each row.
+    weigh_rows : bool
+        Whether the statistics end with a lane of row weights (for a minimum covered weight).
+    coarse : bool
+        Whether the statistics of many rows are only as fine as a search needs.
+    n_threads : int
+        Threads to use; the result does not depend on it.
+    """
+
+    def __init__(
+        self,
+        labels: IntArray,
+        weights: FloatArray,
+        scores: FloatArray,
+        *,
+        weigh_rows: bool = False,
+        coarse: bool = False,
+        n_threads: int = 1,
+    ) -> None:
+        n, n_classes, self.n_threads = len(labels), scores.shape[-1], n_threads
+        self.fine_unit = fine_unit(float(weights.sum()))
+        coarse = coarse and n > MOST_FINE_ROWS
+        self.unit = coarse_unit(float(weights.mean()), n) if coarse else self.fine_unit
+        self._stats = np.zeros((n, 2 + weigh_rows), dtype=STAT)
+        if weigh_rows:
+            self._stats[:, -1] = np.rint(weights / self.unit).astype(STAT)
+        self._exp_scores = np.ascontiguousarray(start_exponentials(scores, n).T)
+        self.state: kernels.ClassLikelihood = kernels.ClassLikelihood(
+            labels, weights, self._exp_scores, self._stats, 1 / self.unit
+        )
+        everyone = np.arange(n, dtype=ROW)
+        by_class, _ = self.class_weights(everyone, np.zeros(n, np.bool_))
+        self.loss = start_loss(scores, labels, weights, by_class)
+        self._lacking = self.state.residuals(everyone, n_threads)
+        self._due = np.zeros(n_classes)  # rules that each class should have had by now and has not
+        self._class = 0  # that of the score last asked for
+        self._written: int | None = None  # the class whose statistics are up to date
+        self._scores: dict[tuple[str, float], Score] = {}  # with their bound structs
+
+    @property
+    def bits(self) -> int:
+        """The bits that no statistic of a row exceeds, without the sign."""
+        return MOST_BITS
+
+    def best_vote(self, kind: str, l2: float) -> Head:
+        """Return the class whose turn it is."""
+        total = self._lacking.sum()
+        self._due += self._lacking / total if total > 0 else 1 / len(self._due)
+        k = int(self._due.argmax())
+        self._due[k] -= 1
+        return Head(k, k)
+
+    def score(self, kind: str, l2: float, head: Head | None = None) -> Score:
+        """Describe the score for the search; statistics are from now on those of the class."""
+        if head is None:
+            raise ValueError("the class of a rule must be chosen before it is grown")
+        self._class = head.first
+        if (kind, l2) not in self._scores:
+            self._scores[kind, l2] = Score(kind, unit=self.unit, l2=l2)
+        return self._scores[kind, l2]
+
+    @property
+    def stats(self) -> StatArray:
+        """The statistics of all rows, always in the same place."""
+        if self._written != self._class:
+            self.state.write_stats(self._class, self.n_threads)
+            self._written = self._class
+        return self._stats
+
+    def telling_rows(self, rows: RowArray) -> RowArray:
+        """Return those of the rows that tell about a vote, with their statistics up to date.
+
+        Where row weights are counted, all rows are.
+        """
+        least = 0.0 if self._stats.shape[1] > 2 else LEAST_PROBABILITY
+        self._written = None
+        return self.state.write_telling_rows(rows, self._class, least)
+
+    def head_of(self, score: Score, vote: int) -> Head:
+        """Return the class that the rules of this search vote for."""
+        return Head(self._class, self._class)
+
+    def derivatives(self, rows: RowArray, head: Head) -> tuple[float, float]:
+        """Return (g, h) of a vote over the rows, as fine as floats are."""
+        sums = self.state.sum_stats(rows, head.first, 1 / self.fine_unit, self.n_threads)
+        g, h = (sums * self.fine_unit).tolist()
+        return g, h
+
+    def _loss_change(self, rows: RowArray, head: Head, step: float) -> float:
+        return self.state.loss_change(rows, head.first, step, self.n_threads)
+
+    def add(self, rows: RowArray, head: Head, step: float) -> None:
+        """Add a step to the scores of the rows and bring the loss up to date."""
+        self._lacking -= self.state.residuals(rows, self.n_threads)
+        self.loss += self.state.add_step(rows, head.first, step, self.n_threads)
+        self._lacking += self.state.residuals(rows, self.n_threads)
+        self._written = None
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """Probabilities of the classes, as an array of shape (rows, classes)."""
+        answer: FloatArray = (self._exp_scores / self._exp_scores.sum(axis=0)).T
+        return np.ascontiguousarray(answer)

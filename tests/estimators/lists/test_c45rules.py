@@ -21,9 +21,12 @@ from rulewright.estimators.lists.c45rules.selection import (
     simplify_rule,
     without_harmful,
 )
-from rulewright.search.c45 import Brancher, grow_c45_tree, walk_leaves
-from rulewright.stopping.description_length import c45_exception_bits, c45_theory_bits
-from rulewright.stopping.pessimism import pessimistic_rate
+from rulewright.search import Brancher, grow_c45_tree, walk_leaves
+from rulewright.stopping.description_length import (
+    c45_exception_bits,
+    c45_theory_bits,
+    pessimistic_rate,
+)
 
 pytestmark = pytest.mark.native
 

@@ -11,7 +11,7 @@ from rulewright.relational import (
     load_graph_rules,
     read_smiles,
 )
-from rulewright.relational.graphs.descriptors import descriptor_columns, descriptors
+from rulewright.relational.graphs.molecules import descriptor_columns, descriptors
 
 LONG = ["C" * n + "O" * (n % 2) for n in range(8, 20)]
 SHORT = ["C" * n + "O" * (n % 2) for n in range(2, 8)] * 2

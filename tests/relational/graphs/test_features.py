@@ -20,9 +20,13 @@ from rulewright.relational.graphs.candidates import (
     mine_patterns,
     order_patterns,
 )
-from rulewright.relational.graphs.database import GraphLabels
-from rulewright.relational.graphs.dispersion import Dispersion
-from rulewright.relational.graphs.local_search import LocalSearch, SearchWalk, SubgraphIndex
+from rulewright.relational.graphs.graph import GraphLabels
+from rulewright.relational.graphs.local_search import (
+    Dispersion,
+    LocalSearch,
+    SearchWalk,
+    SubgraphIndex,
+)
 
 
 def graphs_of(seed=0, n=30, **options):

@@ -19,8 +19,8 @@ from rulewright.relational import (
     tree_text,
 )
 from rulewright.relational.graphs.candidates import least_count, mine_patterns
-from rulewright.relational.graphs.database import GraphLabels
-from rulewright.relational.graphs.text import graph_text
+from rulewright.relational.graphs.graph import GraphLabels
+from rulewright.relational.graphs.pattern import graph_text
 
 MOLECULES = [
     "CC(=O)Oc1ccccc1C(=O)O",

@@ -5,7 +5,7 @@ import pytest
 
 from graph_cases import random_graph
 from rulewright.relational import Graph, GraphError, Pattern
-from rulewright.relational.graphs.reading_text import parse_pattern
+from rulewright.relational.graphs.pattern import parse_pattern
 from rulewright_lab.framework import Occurrence
 
 

@@ -10,8 +10,8 @@ from golf import golf
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.kernels import ROW
-from rulewright.search.c45 import Brancher, Cases, find_part, grow_c45_tree, prune_tree, walk_leaves
-from rulewright.search.c45.pruning import _predict_errors
+from rulewright.search import Brancher, Cases, find_part, grow_c45_tree, prune_tree, walk_leaves
+from rulewright.search.c45.trees import _predict_errors
 
 pytestmark = pytest.mark.native
 

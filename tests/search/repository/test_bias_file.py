@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulewright.search.repository import (
+from rulewright.search import (
     Base,
     Bias,
     BiasError,

@@ -5,7 +5,7 @@ import pytest
 
 from rulewright import read_table
 from rulewright.rules import parse_formula
-from rulewright.search.repository.joining import all_body, any_body, not_body
+from rulewright.search.repository.blocks import all_body, any_body, not_body
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from rulewright import read_table
 from rulewright.rules import parse_formula
-from rulewright.search.repository import (
+from rulewright.search import (
     Base,
     Bias,
     BiasError,

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 
 from builders import SEEDS
-from rulewright.weighting.l1 import Huber, Logistic, Ramp, Squared
+from rulewright.weighting import Huber, Logistic, Ramp, Squared
 
 LOSSES = [Squared(), Ramp(), Logistic(), Huber(0.7)]
 NAMES = [loss.name for loss in LOSSES]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from budget import examples
 from builders import SEEDS
 from l1_problems import draw, pack
-from rulewright.weighting.l1 import Design, L1Problem
+from rulewright.weighting import Design, L1Problem
 
 pytestmark = pytest.mark.native
 

@@ -6,7 +6,8 @@ import pytest
 from builders import softmax
 from rulewright import read_table
 from rulewright.data import TrainingSet
-from rulewright.weighting.l1 import LineFit, lines
+from rulewright.weighting import LineFit
+from rulewright.weighting.l1 import lines
 
 
 @pytest.mark.parametrize(("n_classes", "ordinal"), [(2, False), (3, False), (4, True)])

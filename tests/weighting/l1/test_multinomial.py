@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from budget import examples
 from builders import SEEDS, loss, softmax
 from rulewright.encoding.covers import PackedCovers
-from rulewright.weighting.elimination import drop, selections
-from rulewright.weighting.l1.multinomial import Multinomial, path
+from rulewright.weighting.l1.multinomial import Multinomial, drop, path, selections
 
 pytestmark = pytest.mark.native
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from l1_problems import draw, pack, problem_of
-from rulewright.weighting.l1 import CoordinateDescent, L1Problem, PathBuild, Ramp, Squared
+from rulewright.weighting import CoordinateDescent, L1Problem, PathBuild, Ramp, Squared
 from rulewright.weighting.l1.pathbuild import PathWalk
 
 pytestmark = pytest.mark.native

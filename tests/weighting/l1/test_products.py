@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from l1_problems import problem_of
-from rulewright.weighting.l1 import CoordinateDescent, Huber, Logistic, products
+from rulewright.weighting import CoordinateDescent, Huber, Logistic
+from rulewright.weighting.l1 import products
 from rulewright.weighting.l1.products import CrossProducts, Levels
 
 pytestmark = pytest.mark.native

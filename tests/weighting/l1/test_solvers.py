@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression, enet_path, lasso_path
 from budget import examples
 from builders import SEEDS
 from l1_problems import draw, pack, problem_of
-from rulewright.weighting.l1 import (
+from rulewright.weighting import (
     FPC,
     SPGL1,
     CoordinateDescent,

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from builders import SEEDS
 from l1_problems import draw, pack, problem_of
-from rulewright.weighting.l1 import SPGL1, CoordinateDescent, L1Problem, project
+from rulewright.weighting import SPGL1, CoordinateDescent, L1Problem, project
 
 pytestmark = pytest.mark.native
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from builders import SEEDS
 from margin_problems import dense_weights, draw_problem, run
 from rulewright.encoding.signed import SignedCovers
-from rulewright.weighting.margins import EmpiricalMargin
+from rulewright.weighting import EmpiricalMargin
 from rulewright.weighting.margins.empirical import balance_weights
 
 

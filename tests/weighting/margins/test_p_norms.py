@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from builders import SEEDS
 from margin_problems import best_in_p_ball, dense_weights, draw_problem, run
 from rulewright.encoding.signed import SignedCovers
-from rulewright.weighting.margins import MMV
+from rulewright.weighting import MMV
 
 NORMS = st.sampled_from([1.2, 1.5, 2.0, 3.0, np.inf])
 KAPPAS = st.sampled_from([0.05, 1.0, 5.0])

@@ -11,7 +11,7 @@ from builders import SEEDS
 from margin_problems import best_in_one_ball, dense_weights, draw_problem
 from rulewright.bounds import prior_costs
 from rulewright.encoding.signed import SignedCovers
-from rulewright.weighting.margins import MMV, EmpiricalMargin, OneNormSVM, keep_few, prior_weights
+from rulewright.weighting import MMV, EmpiricalMargin, OneNormSVM, keep_few, prior_weights
 
 
 def halving(m):

@@ -9,7 +9,8 @@ from scipy.optimize import linprog
 from builders import SEEDS
 from margin_problems import MarginProblem, dense_weights, draw_problem, run
 from rulewright.encoding.signed import SignedCovers
-from rulewright.weighting.margins import OneNormSVM, svm
+from rulewright.weighting import OneNormSVM
+from rulewright.weighting.margins import svm
 
 BUDGETS = st.sampled_from([0.5, 2.0, 20.0])
 

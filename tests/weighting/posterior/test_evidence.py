@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulewright.weighting.posterior import log_evidence, log_marginal, log_rule_weights
+from rulewright.weighting import log_evidence, log_marginal, log_rule_weights
 
 FIRST = np.array([[1050, 950], [950, 1050]])
 SECOND = np.array([[1010, 990], [990, 1010]])

@@ -9,13 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulewright.encoding.canonical import FALSE, TRUE
-from rulewright.weighting.posterior import (
-    PRIORS,
-    Posterior,
-    alpha_of,
-    ln_inverse_prior,
-    posterior_weights,
-)
+from rulewright.weighting import PRIORS, Posterior, alpha_of, ln_inverse_prior, posterior_weights
 
 ALPHAS = st.floats(1e-3, 1.0)
 COUNTED = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 5)), min_size=1, max_size=12)

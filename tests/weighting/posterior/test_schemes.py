@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import xlogy
 
-from rulewright.weighting.posterior import (
+from rulewright.weighting import (
     SCHEMES,
     PosteriorReport,
     log_posterior,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from rulewright.weighting.posterior import (
+from rulewright.weighting import (
     PosteriorReport,
     beta_by_log_loss,
     beta_for_perplexity,

@@ -8,26 +8,24 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from markupsafe import Markup
 
-from rulewright.data import DataError, label_of, read_like
-from rulewright.explain.counterfactuals.goals import goal_of
+from rulewright.data import DataError, Table, label_of, read_like
+from rulewright.explain.counterfactuals.goals import ChangeGoal, goal_of
 from rulewright.explain.counterfactuals.moves import Direction, moves_of, to_table_value
 from rulewright.explain.counterfactuals.search import (
+    ChangeSearchResult,
+    Choice,
     Trials,
     find_changes,
     refine_choice,
     sharpen_trials,
 )
-from rulewright.explain.targets import model_of
+from rulewright.explain.evaluated_rows import model_of
 from rulewright.html import bold, note, table, view
-from rulewright.model import ClassModel, escape_line, to_frame, write_count
+from rulewright.model import ClassModel, RuleModel, escape_line, to_frame, write_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.data import Table
-    from rulewright.explain.counterfactuals.goals import ChangeGoal
-    from rulewright.explain.counterfactuals.search import ChangeSearchResult, Choice
-    from rulewright.model import RuleModel
 
 MAX_NODES = 100_000
 """Predictions of a search, unless another number is asked for."""

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import label_of
-from rulewright.model import AdditiveRules, ClassModel, RegressionRules, escape_line
+from rulewright.data import Table, label_of
+from rulewright.model import AdditiveRules, ClassModel, RegressionRules, RuleModel, escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rulewright.data import Table
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.model import RuleModel
 
 
 @dataclass(frozen=True)

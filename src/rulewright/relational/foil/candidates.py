@@ -12,15 +12,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from rulewright.data import short_between
-from rulewright.relational.clauses import OPPOSITE, RelatedRow, RowComparison, SharedKey
-from rulewright.relational.derived import RowCondition
-from rulewright.relational.foil.gains import BestChoice, Scope, best_of
+from rulewright.relational.derived import (
+    OPPOSITE,
+    RelatedRow,
+    RowComparison,
+    RowCondition,
+    SharedKey,
+)
 from rulewright.relational.foil.literals import (
     AbsentLiteral,
+    BestChoice,
     BindLiteral,
     ComparisonLiteral,
     ConditionLiteral,
     KeyLiteral,
+    Scope,
+    best_of,
 )
 
 if TYPE_CHECKING:

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.relational.keys import ColumnPlace
+from rulewright.relational.keys import ColumnPlace, KeyValues, Link
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rulewright.data import Column
-    from rulewright.relational.keys import KeyValues, Link
     from rulewright.relational.relations import Relations
     from rulewright.relational.table_data import TableData
 

@@ -1,4 +1,4 @@
-"""One clause: literals are added by their gain, as long as they pay for their bits, and pruned.
+"""Clauses for one class after the other: literals are added by their gain, and pruned.
 
 A clause that is not accurate enough in the end is taken up again where another literal gained
 nearly as much, as FOIL's checkpoints have it. Where nothing gains, a row that all positive bindings
@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.relational.foil.candidates import LiteralJudge
-from rulewright.relational.foil.literals import Bindings, BindLiteral, find_bindings
+from rulewright.relational.foil.candidates import LiteralCandidate, LiteralJudge, LiteralLanguage
+from rulewright.relational.foil.literals import Bindings, BindLiteral, Literal, find_bindings
 from rulewright.stopping import foil_budget, foil_clause_bits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.kernels import FloatArray
-    from rulewright.relational.foil.candidates import LiteralCandidate, LiteralLanguage
     from rulewright.relational.foil.facts import Facts, Places
-    from rulewright.relational.foil.literals import Literal
+
 
 ENOUGH = 0.8
 """Share of the largest gain from which on no determinate literals are asked for."""
@@ -209,3 +208,39 @@ def _add_determinate(growing: GrowingClause, candidates: LiteralJudge) -> bool:
             [BindLiteral(literal.new + at, literal.table, literal.key)], 0.0, determinate=True
         )
     return bool(new)
+
+
+def cover(
+    facts: Facts,
+    labels: Places,
+    weights: FloatArray,
+    heads: Sequence[int],
+    language: LiteralLanguage,
+    min_accuracy: float,
+    min_weight: float,
+    deadline: float | None = None,
+) -> list[tuple[list[Literal], int]]:
+    """Return clauses with their classes; each class is set against those that come after it.
+
+    A clause is grown on the positives that no clause covers yet and on all negatives. It must be
+    accurate there, and be the first to cover some weight.
+    """
+    left, found = np.ones(len(labels), dtype=np.bool_), []
+    for head in heads:
+        positive = np.where(left & (labels == head), weights, 0.0)
+        negative = np.where(left & (labels != head), weights, 0.0)
+        problem = ClauseProblem(facts, positive, negative, language, min_accuracy, deadline)
+        reached = left.copy()
+        while problem.positive.any() and not problem.late:
+            clause = grow(problem)
+            rows = problem.find_covered(clause) if clause else np.zeros(0, dtype=np.intp)
+            new = float(weights[rows][reached[rows]].sum())
+            if not len(rows) or problem.accuracy(clause) < min_accuracy or new < min_weight:
+                break
+            found.append((clause, head))
+            reached[rows] = False
+            rest = problem.positive.copy()
+            rest[rows] = 0.0
+            problem = replace(problem, positive=rest)
+        left = reached
+    return found

@@ -11,14 +11,12 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.encoding import PackedCovers
-from rulewright.kernels import EDGE
-from rulewright.relational.graphs.database import each_subgraph
-from rulewright.relational.graphs.graph import GraphError
+from rulewright.kernels import EDGE, Code, FloatArray, GraphSet, IntArray, WordArray
+from rulewright.relational.graphs.graph import GraphError, each_subgraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from rulewright.kernels import Code, FloatArray, GraphSet, IntArray, WordArray
 
 Order = Literal["size", "code", "balance", "correlation", "chi2"]
 ORDERS = ("size", "code", "balance", "correlation", "chi2")

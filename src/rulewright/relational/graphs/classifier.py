@@ -13,6 +13,7 @@ from rulewright.data import TrainingSet, read_table
 from rulewright.estimators import (
     CheckedByFit,
     Choice,
+    Folds,
     OutOfFold,
     Parameter,
     RumbleClassifier,
@@ -21,13 +22,12 @@ from rulewright.estimators import (
     check_parameters,
     with_probabilities,
 )
-from rulewright.model import AdditiveRules
+from rulewright.model import AdditiveRules, ClassModel
 from rulewright.relational.fitted import FittedClasses
-from rulewright.relational.graphs.descriptors import descriptor_columns, descriptors
 from rulewright.relational.graphs.features import SubgraphFeatures
-from rulewright.relational.graphs.graph import GraphError
+from rulewright.relational.graphs.graph import Graph, GraphError
 from rulewright.relational.graphs.model import PRESENT, GraphRules, pattern_columns
-from rulewright.relational.graphs.molecules import MoleculeReading
+from rulewright.relational.graphs.molecules import MoleculeReading, descriptor_columns, descriptors
 from rulewright.rules import Conjunction, Labels
 from rulewright.search import LEAST_ROWS, Bias, Formulas, count_threads
 from rulewright.weighting import CALIBRATIONS
@@ -37,10 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.estimators import Folds
     from rulewright.kernels import FloatArray
-    from rulewright.model import ClassModel
-    from rulewright.relational.graphs.graph import Graph
 
 
 class GraphRulesClassifier(FittedClasses):

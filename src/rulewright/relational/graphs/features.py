@@ -28,10 +28,8 @@ from rulewright.relational.graphs.candidates import (
     mine_patterns,
     order_patterns,
 )
-from rulewright.relational.graphs.database import GraphLabels
-from rulewright.relational.graphs.forward import forward_selection
-from rulewright.relational.graphs.graph import GraphError
-from rulewright.relational.graphs.local_search import SearchWalk, SubgraphIndex
+from rulewright.relational.graphs.graph import Graph, GraphError, GraphLabels
+from rulewright.relational.graphs.local_search import SearchWalk, SubgraphIndex, forward_selection
 from rulewright.relational.graphs.molecules import (
     ON_ERROR,
     MoleculeReading,
@@ -47,7 +45,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.kernels import Code, FloatArray, IntArray
-    from rulewright.relational.graphs.graph import Graph
 
 METHODS = ("frequent", "dispersion", "all")
 

@@ -1,14 +1,20 @@
-"""The graph: undirected, labelled vertices, labelled edges where they have labels."""
+"""Graphs with labels, trees as text, and many graphs with coded labels as kernels read them."""
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rulewright.data import DataError
+from rulewright.kernels import Code, FoundSubgraphs, GraphArrays, WordArray
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
 
 UNLABELLED = ""
 """Label of an edge without one."""
@@ -101,3 +107,107 @@ def _check_edge(edge: Sequence[Any], n_vertices: int) -> tuple[int, int, str]:
     if not isinstance(label, str):
         raise GraphError(f"the edge {edge!r}: the label must be a text, not {label!r}")
     return min(one, other), max(one, other), label
+
+
+def tree_text(labels: Sequence[str], edges: Sequence[tuple[int, int, str]]) -> str:
+    """Return a text that two labelled trees have in common exactly if they are equal.
+
+    The tree is rooted at its centre; of two centres the smaller text is taken.
+    """
+    around: list[list[tuple[int, str]]] = [[] for _ in labels]
+    for one, other, label in edges:
+        around[one].append((other, label))
+        around[other].append((one, label))
+    return min(_root_tree(labels, around, centre, None) for centre in _centres(around))
+
+
+def _centres(around: Sequence[Sequence[tuple[int, str]]]) -> list[int]:
+    """Return the one or two vertices that stay when leaves are taken off layer by layer."""
+    degrees = [len(neighbours) for neighbours in around]
+    left, layer = len(around), [v for v, degree in enumerate(degrees) if degree <= 1]
+    while left > 2:
+        if not layer:
+            raise GraphError("a graph with a cycle is no tree")
+        left -= len(layer)
+        after = []
+        for leaf in layer:
+            for other, _ in around[leaf]:
+                degrees[other] -= 1
+                if degrees[other] == 1:
+                    after.append(other)
+        layer = after
+    return layer
+
+
+def _root_tree(
+    labels: Sequence[str],
+    around: Sequence[Sequence[tuple[int, str]]],
+    root: int,
+    parent: int | None,
+) -> str:
+    children = sorted(
+        repr(label) + _root_tree(labels, around, child, root)
+        for child, label in around[root]
+        if child != parent
+    )
+    return f"({labels[root]!r}{''.join(children)})"
+
+
+_UNKNOWN = -1
+"""Code of a label that patterns do not have."""
+
+
+@dataclass(frozen=True)
+class GraphLabels:
+    """The labels of vertices and edges; a label is coded by its place.
+
+    Rare labels come first, so that traversals begin at rare vertices.
+    """
+
+    vertex: tuple[str, ...]
+    edge: tuple[str, ...]
+
+    @classmethod
+    def of(cls, graphs: Iterable[Graph]) -> GraphLabels:
+        """Return the labels of graphs, rare ones first, ties by their text."""
+        vertex, edge = Counter[str](), Counter[str]()
+        for graph in graphs:
+            vertex.update(graph.labels)
+            edge.update(label for *_, label in graph.edges)
+        return cls(_rare_first(vertex), _rare_first(edge))
+
+    def arrays(self, graphs: Sequence[Graph]) -> GraphArrays:
+        """Return graphs with coded labels."""
+        vertex = {label: code for code, label in enumerate(self.vertex)}
+        edge = {label: code for code, label in enumerate(self.edge)}
+        starts: list[int] = [0]
+        labels: list[int] = []
+        counts: list[int] = []
+        ends: list[int] = []
+        edge_labels: list[int] = []
+        for graph in graphs:
+            around: list[list[tuple[int, int]]] = [[] for _ in graph.labels]
+            for one, other, label in graph.edges:
+                code = edge.get(label, _UNKNOWN)
+                around[one].append((starts[-1] + other, code))
+                around[other].append((starts[-1] + one, code))
+            for pairs in around:
+                counts.append(len(pairs))
+                ends.extend(end for end, _ in pairs)
+                edge_labels.extend(code for _, code in pairs)
+            labels.extend(vertex.get(label, _UNKNOWN) for label in graph.labels)
+            starts.append(len(labels))
+        edge_starts = np.concatenate([[0], np.cumsum(counts)])
+        lists = (starts, labels, edge_starts, ends, edge_labels)
+        return GraphArrays(*(np.array(one, dtype=np.int32) for one in lists))
+
+
+def _rare_first(counts: Counter[str]) -> tuple[str, ...]:
+    return tuple(sorted(counts, key=lambda label: (counts[label], label)))
+
+
+def each_subgraph(found: FoundSubgraphs) -> Iterator[tuple[Code, WordArray]]:
+    """Give the patterns one by one: the code, and the graphs it occurs in as words."""
+    codes, starts = found.codes.tolist(), found.starts.tolist()
+    for place, (begin, end) in enumerate(itertools.pairwise(starts)):
+        yield tuple(codes[begin:end]), found.words[place]

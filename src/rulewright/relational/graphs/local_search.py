@@ -1,4 +1,8 @@
-"""Stochastic local search for dispersed patterns (Algorithm 9 of Rückert's thesis)."""
+"""Patterns chosen by dispersion: forward selection and stochastic local search.
+
+Features that resemble the columns of a Hadamard matrix have the highest dispersion scores. Local
+search is Algorithm 9 of Rückert's thesis.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +13,91 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright import kernels
+from rulewright.encoding import PackedCovers, SignedCovers, SignedStack
 from rulewright.kernels import SmallGraph, canonical_code
 from rulewright.relational.graphs.candidates import PatternCandidate, PatternFilter
-from rulewright.relational.graphs.database import each_subgraph
-from rulewright.relational.graphs.graph import GraphError
+from rulewright.relational.graphs.graph import GraphError, each_subgraph
+from rulewright.weighting import MMV, BallState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rulewright.kernels import Code, FoundSubgraphs, GraphArrays, StatArray
-    from rulewright.relational.graphs.dispersion import Dispersion
+    from rulewright.kernels import (
+        Code,
+        FloatArray,
+        FoundSubgraphs,
+        GraphArrays,
+        StatArray,
+        WordArray,
+    )
+
+
+class Dispersion:
+    r"""How far a feature is from being orthogonal to others, :math:`d(s) = \sum_i (s_i \cdot s)^2`.
+
+    Features are 1 where a pattern occurs and -1 elsewhere. With classes t in {-1, 1} the score is
+    :math:`d(s) - m (t \cdot s)^2`, of m features. Without features the first one is nearest to
+    balance, or to the classes. Small scores are good.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of graphs.
+    signs : float array, optional
+        Class of each graph, -1 or 1.
+    constant_column : bool
+        The constant feature is among the others, so that features are balanced too. The paper has
+        it not.
+    """
+
+    def __init__(
+        self, n_rows: int, signs: FloatArray | None = None, constant_column: bool = True
+    ) -> None:
+        self._n_rows, self._signs, self._constant = n_rows, signs, constant_column
+        self._stack = SignedStack(n_rows)
+        self._active: list[int] = []
+
+    @property
+    def n_features(self) -> int:
+        """Features that the sum is over, with the constant one."""
+        return len(self._active) + self._constant
+
+    def add(self, words: WordArray) -> None:
+        """Take a feature into the sum."""
+        self._active.append(len(self._stack))
+        self._stack.append(_sign_covers(words[np.newaxis], self._n_rows))
+
+    def keep(self, places: list[int]) -> None:
+        """Take all features out of the sum but some, by the order in which they were added."""
+        self._active = places
+
+    def scores(self, words: WordArray, n_threads: int = 1) -> StatArray:
+        """Return the scores of features, as words of their graphs; they are whole numbers."""
+        given, n_given = _sign_covers(words, self._n_rows), len(words)
+        both = given.stack(self._stack.covers[self._active])
+        lines, others = np.arange(n_given), np.arange(n_given, len(both))
+        squares = (both.gram(lines, others, n_threads) ** 2).sum(axis=1)
+        sums = (2 * given.holds.count().astype(np.int64) - self._n_rows) ** 2
+        if self._constant or not (self._active or self._signs is not None):
+            squares = squares + sums
+        if self._signs is not None:
+            agreement = np.rint(given.dot(self._signs, n_threads=n_threads)).astype(np.int64)
+            squares = squares - max(self.n_features, 1) * agreement**2
+        return np.asarray(squares)
+
+    @property
+    def least(self) -> int:
+        """The score that none is below: a search that has found it ends."""
+        m, n = self.n_features, self._n_rows
+        if self._signs is not None:
+            return -max(m, 1) * n * n
+        return max(m, 1) if n % 2 else 0
+
+
+def _sign_covers(words: WordArray, n_rows: int) -> SignedCovers:
+    holds = PackedCovers(np.ascontiguousarray(words), n_rows)
+    return SignedCovers(holds, ~holds)
+
 
 _RESTARTS = 3
 _MOST_EXTENSIONS = 4
@@ -205,3 +284,74 @@ class LocalSearch:
     def _is_allowed(self, here: PatternCandidate) -> bool:
         key = self._filter.key(here.words)
         return key is not None and key not in self._taken
+
+
+_NORM = 2.0
+
+
+def forward_selection(
+    index: SubgraphIndex,
+    filter: PatternFilter,
+    walk: SearchWalk,
+    *,
+    n_features: int,
+    signs: FloatArray | None,
+    class_correlated: bool,
+    constant_column: bool,
+    max_active: int | None,
+    random: np.random.RandomState,
+    n_threads: int,
+    check: Callable[[], None],
+) -> list[PatternCandidate]:
+    """Search patterns one after the other, each dispersed from the active ones before.
+
+    Parameters
+    ----------
+    index, filter, walk
+        Patterns, which of them may be chosen, and how the search moves.
+    n_features : int
+        Most patterns.
+    signs : float array, optional
+        Class of each graph, -1 or 1.
+    class_correlated, constant_column : bool
+        Whether patterns should tell the classes apart, and whether they should be balanced.
+    max_active : int, optional
+        Patterns that the next one looks at. They are those that a mean-minus-variance fit of all
+        patterns keeps, so that what is chosen then depends on the classes.
+    random : RandomState
+        Random draws.
+    n_threads : int
+        Threads; they change nothing.
+    check : callable
+        Called between steps; it may raise to end the search.
+    """
+    n = filter.n_graphs
+    scores = Dispersion(n, signs if class_correlated else None, constant_column)
+    search = LocalSearch(index, scores, filter, walk, random, n_threads)
+    weights = None if max_active is None or signs is None else _Weights(signs, max_active)
+    found = []
+    for candidate in search.features(n_features, check):
+        found.append(candidate)
+        scores.add(candidate.words)
+        if weights is not None:
+            scores.keep(weights.active_after(candidate.words))
+    return found
+
+
+class _Weights:
+    """The weights of patterns by their margins, kept up to date, and which of them are active."""
+
+    def __init__(self, signs: FloatArray, max_active: int) -> None:
+        self._n, self._cap = len(signs), max_active
+        state = MMV(_NORM).start(signs, np.full(self._n, 1 / self._n))
+        assert isinstance(state, BallState), "MMV keeps a working set"
+        self._state = state
+        self._state.add(SignedCovers.constant(self._n))
+
+    def active_after(self, words: WordArray) -> list[int]:
+        """Add a pattern and return the places of those that stay active."""
+        holds = PackedCovers(np.ascontiguousarray(words[np.newaxis]), self._n)
+        self._state.add(SignedCovers(holds, ~holds))
+        self._state.solve()
+        self._state.drop_to(self._cap + 1)
+        return [line - 1 for line in self._state.working.lines if line > 0]

@@ -13,12 +13,14 @@ from rulewright.model import (
     read_document,
     write_document,
 )
-from rulewright.relational.graphs.descriptors import descriptor_columns
-from rulewright.relational.graphs.drawing import model_html
-from rulewright.relational.graphs.explanation import GraphExplanation
+from rulewright.relational.graphs.drawing import GraphExplanation, model_html
 from rulewright.relational.graphs.features import pattern_occurrences
-from rulewright.relational.graphs.graph import GraphError
-from rulewright.relational.graphs.molecules import MoleculeReading, read_graph_rows
+from rulewright.relational.graphs.graph import Graph, GraphError
+from rulewright.relational.graphs.molecules import (
+    MoleculeReading,
+    descriptor_columns,
+    read_graph_rows,
+)
 from rulewright.relational.graphs.pattern import Pattern
 
 if TYPE_CHECKING:
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.kernels import FloatArray
-    from rulewright.relational.graphs.graph import Graph
 
 PRESENT, ABSENT = "present", "absent"
 """Labels of the columns of patterns."""

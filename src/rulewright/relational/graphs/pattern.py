@@ -1,24 +1,145 @@
-"""A subgraph pattern: a small connected graph, its text, and where it matches."""
+"""A subgraph pattern: a small connected graph, its text, read and written, and where it matches.
+
+Texts are SMARTS for molecules, and the same notation for other labels.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.kernels import SmallGraph, canonical_code
+from rulewright.kernels import Code, SmallGraph, canonical_code
 from rulewright.relational.graphs.drawing import pattern_html
-from rulewright.relational.graphs.graph import Graph, GraphError
-from rulewright.relational.graphs.matching import embeddings
-from rulewright.relational.graphs.text import graph_text
+from rulewright.relational.graphs.graph import Graph, GraphError, GraphLabels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from rulewright.kernels import Code
-    from rulewright.relational.graphs.database import GraphLabels
+    Edges = Sequence[tuple[int, int, str]]
+
+
+_BARE = re.compile(r"B|C|N|O|P|S|F|Cl|Br|I|[a-z]")
+"""Labels that stand without brackets."""
+
+_SYMBOLS = ("-", "=", "#", ":")
+
+
+def graph_text(labels: Sequence[str], edges: Sequence[tuple[int, int, str]]) -> str:
+    """Write a connected graph as SMILES does: branches in parentheses, numbers close rings.
+
+    A label other than of a common atom is in brackets, an edge label other than of a bond in
+    braces, and ``~`` is an edge without a label.
+    """
+    return _Writer(labels, edges).text()
+
+
+class _Writer:
+    """A depth-first traversal from vertex 0, which takes short branches first."""
+
+    def __init__(self, labels: Sequence[str], edges: Sequence[tuple[int, int, str]]) -> None:
+        self._labels = labels
+        self._around: list[list[tuple[int, str]]] = [[] for _ in labels]
+        for one, other, label in edges:
+            self._around[one].append((other, label))
+            self._around[other].append((one, label))
+        self._children: list[list[tuple[int, str]]] = [[] for _ in labels]
+        self._closings: list[list[str]] = [[] for _ in labels]
+        self._sizes = [1] * len(labels)
+
+    def text(self) -> str:
+        self._visit()
+        return self._write(0)
+
+    def _visit(self) -> None:
+        """Part the edges into those of a tree and those that close rings, and number the rings."""
+        seen, done, n_rings = {0}, set[tuple[int, int]](), 0
+        path = [(0, iter(self._around[0]))]
+        while path:
+            vertex, left = path[-1]
+            for other, label in left:
+                pair = (min(vertex, other), max(vertex, other))
+                if pair in done:
+                    continue
+                done.add(pair)
+                if other in seen:
+                    n_rings += 1
+                    number = str(n_rings) if n_rings < 10 else f"%{n_rings}"
+                    self._closings[other].append(number)
+                    self._closings[vertex].append(_edge(label) + number)
+                    continue
+                seen.add(other)
+                self._children[vertex].append((other, label))
+                path.append((other, iter(self._around[other])))
+                break
+            else:
+                path.pop()
+                if path:
+                    self._sizes[path[-1][0]] += self._sizes[vertex]
+
+    def _write(self, vertex: int) -> str:
+        parts = [_vertex(self._labels[vertex]), *self._closings[vertex]]
+        children = sorted(self._children[vertex], key=lambda child: self._sizes[child[0]])
+        for place, (child, label) in enumerate(children):
+            branch = _edge(label) + self._write(child)
+            parts.append(branch if place == len(children) - 1 else f"({branch})")
+        return "".join(parts)
+
+
+def _vertex(label: str) -> str:
+    return label if _BARE.fullmatch(label) else f"[{_escape(label, '[]')}]"
+
+
+def _edge(label: str) -> str:
+    if not label:
+        return "~"
+    return label if label in _SYMBOLS else f"{{{_escape(label, '{}')}}}"
+
+
+def _escape(label: str, special: str) -> str:
+    return "".join(f"\\{c}" if c in special + "\\" else c for c in label)
+
+
+def embeddings(labels: Sequence[str], edges: Edges, graph: Graph) -> Iterator[tuple[int, ...]]:
+    """Give the mappings of a connected pattern to a graph that keep labels and edges.
+
+    Each has the vertices of the graph in the order in which a traversal of the pattern meets its
+    vertices. The graph may have more edges between them.
+    """
+    wanted, there = _around(len(labels), edges), _around(len(graph), graph.edges)
+    order = [0]
+    for v in order:  # grows while it is read
+        order += [w for w in wanted[v] if w not in order]
+
+    def laid(places: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        if len(places) == len(order):
+            yield places
+            return
+        new = order[len(places)]
+        joined = [
+            (places[k], wanted[new][v])
+            for k, v in enumerate(order[: len(places)])
+            if v in wanted[new]
+        ]
+        for w in there[joined[0][0]]:
+            fits = w not in places and graph.labels[w] == labels[new]
+            if fits and all(there[w].get(end) == label for end, label in joined):
+                yield from laid((*places, w))
+
+    for first, label in enumerate(graph.labels):
+        if label == labels[0]:
+            yield from laid((first,))
+
+
+def _around(n_vertices: int, edges: Edges) -> list[dict[int, str]]:
+    """Return the label of the edge to each neighbour of every vertex."""
+    around: list[dict[int, str]] = [{} for _ in range(n_vertices)]
+    for one, other, label in edges:
+        around[one][other] = around[other][one] = label
+    return around
 
 
 @dataclass(frozen=True)
@@ -101,3 +222,91 @@ def _is_connected(graph: Graph) -> bool:
     for one, other, _ in graph.edges:
         part[part == part[other]] = part[one]
     return len(set(part.tolist())) == 1
+
+
+_TOKEN = re.compile(
+    r"\[(?P<label>(?:\\.|[^\\\[\]])+)\]|(?P<bare>Cl|Br|[BCNOPSFI]|[a-z])|(?P<bond>[-=#:~])"
+    r"|\{(?P<edge>(?:\\.|[^\\{}])+)\}|(?P<ring>\d|%\d\d+)|(?P<branch>[()])"
+)
+
+
+def parse_pattern(text: str) -> Pattern:
+    """Read a pattern such as ``c:c-N``; bonds that are left out are single or aromatic ones.
+
+    Parameters
+    ----------
+    text : str
+        Labels of vertices, in brackets if they are no common atoms; edges ``-``, ``=``, ``#``,
+        ``:``, ``~`` (no label) or a label in braces; branches in parentheses; numbers close rings.
+    """
+    reader, at = _Reader(text), 0
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        if found is None:
+            raise GraphError(f"the pattern {text!r} cannot be read at {text[at:]!r}")
+        reader.take(str(found.lastgroup), found[found.lastgroup or 0])
+        at = found.end()
+    return reader.pattern()
+
+
+class _Reader:
+    """What was read so far: vertices and edges, and where the next vertex is joined."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._labels: list[str] = []
+        self._edges: list[tuple[int, int, str]] = []
+        self._open: list[int] = []
+        self._rings: dict[str, tuple[int, str | None]] = {}
+        self._here = -1
+        self._bond: str | None = None
+
+    def take(self, kind: str, word: str) -> None:
+        """Take the next token."""
+        if kind in ("label", "bare"):
+            self._vertex(_plain(word))
+        elif kind in ("bond", "edge"):
+            self._bond = "" if word == "~" else _plain(word)
+        elif self._here < 0 or (word == ")" and not self._open):
+            raise GraphError(f"the pattern {self._text!r} cannot be read at {word!r}")
+        elif kind == "ring":
+            self._ring(word.lstrip("%"))
+        elif word == "(":
+            self._open.append(self._here)
+        else:
+            self._here, self._bond = self._open.pop(), None
+
+    def pattern(self) -> Pattern:
+        """Return the pattern at the end."""
+        if self._rings or self._open or self._bond is not None:
+            raise GraphError(f"the pattern {self._text!r} ends within a ring, a branch or a bond")
+        edges = [list(edge) for edge in self._edges]
+        return Pattern.from_json({"labels": self._labels, "edges": edges})
+
+    def _vertex(self, label: str) -> None:
+        self._labels.append(label)
+        new = len(self._labels) - 1
+        if self._here >= 0:
+            bond = _label(self._bond, self._labels[self._here], label)
+            self._edges.append((self._here, new, bond))
+        self._here, self._bond = new, None
+
+    def _ring(self, number: str) -> None:
+        if number in self._rings:
+            other, said = self._rings.pop(number)
+            bond = self._bond if self._bond is not None else said
+            ends = self._labels[other], self._labels[self._here]
+            self._edges.append((other, self._here, _label(bond, *ends)))
+        else:
+            self._rings[number] = self._here, self._bond
+        self._bond = None
+
+
+def _label(bond: str | None, one: str, other: str) -> str:
+    if bond is not None:
+        return bond
+    return ":" if one[:1].islower() and other[:1].islower() else "-"
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)

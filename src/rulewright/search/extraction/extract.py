@@ -6,9 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from rulewright.rules import Conjunction, Contradiction, Presence, any_of, negate, opposite
-from rulewright.search.extraction.lightgbm import read_lightgbm
-from rulewright.search.extraction.scikit import read_scikit
-from rulewright.search.extraction.xgboost import read_xgboost
+from rulewright.search.extraction.readers import read_lightgbm, read_scikit, read_xgboost
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator

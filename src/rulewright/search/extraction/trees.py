@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rulewright.data import DataError, label_of
-from rulewright.rules import Labels, Presence, Range, any_of
+from rulewright.data import ColumnSchema, DataError, Schema, label_of
+from rulewright.rules import Condition, Labels, Plain, Presence, Range, any_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from rulewright.data import ColumnSchema, Schema
-    from rulewright.rules import Condition, Plain
 
 
 LARGEST_SINGLE = float(np.finfo(np.float32).max)

@@ -22,16 +22,15 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from rulewright.search.names import offer_names
+from rulewright.search.options import offer_names
+from rulewright.search.repository.blocks import BiasError
 from rulewright.search.repository.combine import Combine, Modify
-from rulewright.search.repository.errors import BiasError
-from rulewright.search.repository.generators import Base, Formulas, Missing, where
+from rulewright.search.repository.generators import Base, Formulas, Generator, Missing, where
 from rulewright.search.repository.repository import Bias, BiasTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from rulewright.search.repository.generators import Generator
 
 VERSION = 1
 _KEYS = ("version", "data", "target", "refine")

@@ -1,22 +1,35 @@
-"""Blocks of rules made together, and what the generators of rules may look at."""
+"""Blocks of rules made together, what generators may look at, joined formulas, and errors."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rulewright.data import DataError
 from rulewright.encoding import PackedCovers, SignedCovers
-from rulewright.search.names import offer_names
-from rulewright.search.repository.errors import BiasError
+from rulewright.rules import And, Conjunction, Contradiction, Not, Or, normalise, opposite
+from rulewright.search.options import offer_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from rulewright.data import Table
     from rulewright.kernels import FloatArray
-    from rulewright.rules import Formula
+    from rulewright.rules import Condition, Formula
+
+
+class BiasError(DataError):
+    """A bias that is wrong or does not fit the columns: the statement, and the reason."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(where, reason)
+        self.where, self.reason = where, reason
+
+    def __str__(self) -> str:
+        return f"bias: {self.where}: {self.reason}" if self.where else f"bias: {self.reason}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,3 +116,52 @@ class Sources:
             return RuleBlock.of([], self.table)
         covers = blocks[0].covers.stack(*(block.covers for block in blocks[1:]))
         return RuleBlock(covers, lambda line: places[line][0].body(places[line][1]))
+
+
+def any_body(bodies: Sequence[Formula]) -> Formula:
+    """Give the formula that holds where one of several does; one condition per column if it can."""
+    by_column: dict[str, list[Condition]] = {}
+    others: list[Formula] = []
+    for body in bodies:
+        condition = _plain(body)
+        if condition is None:
+            others.append(body)
+        else:
+            by_column.setdefault(condition.column, []).append(condition)
+    parts = [part for same in by_column.values() for part in _union(same)]
+    return normalise(Or((*parts, *others)))
+
+
+def all_body(bodies: Sequence[Formula]) -> Formula:
+    """Give the formula that holds where all of several do; one condition per column if it can."""
+    if all(map(_merges, bodies)):
+        with suppress(Contradiction):
+            return Conjunction.of(c for body in bodies for c in body.conditions)
+    return normalise(And(tuple(bodies)))
+
+
+def not_body(body: Formula) -> Formula:
+    """Give the formula that holds where another fails, and is unknown where that is."""
+    return normalise(Not(body))
+
+
+def _plain(body: Formula) -> Condition | None:
+    """Give the only condition of a body if it is unknown on missing values."""
+    if not isinstance(body, Conjunction) or len(body) != 1:
+        return None
+    (condition,) = body.conditions
+    return None if condition.decides_missing else condition
+
+
+def _merges(body: Formula) -> bool:
+    # Merged with others, a condition that decides missing values would be unknown there.
+    return isinstance(body, Conjunction) and not any(c.decides_missing for c in body.conditions)
+
+
+def _union(conditions: Sequence[Condition]) -> list[Formula]:
+    """Join conditions on one column: none of the others hold where all their opposites do."""
+    try:
+        apart = Conjunction.of(map(opposite, conditions))
+    except Contradiction:  # one of them always holds, but it is unknown on missing values
+        return [Conjunction((condition,)) for condition in conditions]
+    return [Conjunction((opposite(condition),)) for condition in apart.conditions]

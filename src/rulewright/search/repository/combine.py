@@ -11,8 +11,14 @@ import numpy as np
 
 from rulewright.encoding import SignedCovers
 from rulewright.search.options import check_whole
-from rulewright.search.repository.blocks import RuleBlock, covers_of
-from rulewright.search.repository.errors import BiasError
+from rulewright.search.repository.blocks import (
+    BiasError,
+    RuleBlock,
+    all_body,
+    any_body,
+    covers_of,
+    not_body,
+)
 from rulewright.search.repository.generators import (
     BLOCK,
     check_generator,
@@ -20,7 +26,6 @@ from rulewright.search.repository.generators import (
     read_formula,
     where,
 )
-from rulewright.search.repository.joining import all_body, any_body, not_body
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

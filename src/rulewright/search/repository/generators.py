@@ -13,17 +13,14 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 import numpy as np
 
 from rulewright.encoding import PackedCovers, SignedCovers, equal_frequency_cuts
-from rulewright.rules import Conjunction, Labels, Presence, Range, parse_formula
+from rulewright.rules import Condition, Conjunction, Formula, Labels, Presence, Range, parse_formula
 from rulewright.search.options import check_whole
-from rulewright.search.repository.blocks import RuleBlock
-from rulewright.search.repository.errors import BiasError
+from rulewright.search.repository.blocks import BiasError, RuleBlock, Sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rulewright.data import Column, Table
-    from rulewright.rules import Condition, Formula
-    from rulewright.search.repository.blocks import Sources
 
 BLOCK = 256
 """Most rules that are made at once: the others wait until they are asked for."""

@@ -8,19 +8,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rulewright.encoding import SignedCovers, SignedStack
-from rulewright.rules import Conjunction
-from rulewright.search.repository.blocks import RuleBlock, Sources
+from rulewright.rules import Conjunction, Formula
+from rulewright.search.repository.blocks import BiasError, RuleBlock, Sources
 from rulewright.search.repository.combine import Combine
-from rulewright.search.repository.errors import BiasError
-from rulewright.search.repository.generators import Base, where
+from rulewright.search.repository.generators import Base, Generator, where
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rulewright.data import Table
     from rulewright.kernels import FloatArray
-    from rulewright.rules import Formula
-    from rulewright.search.repository.generators import Generator
 
 
 class BiasTarget(NamedTuple):

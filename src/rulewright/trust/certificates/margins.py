@@ -1,21 +1,245 @@
-"""Certificates of weighted rules (RUMBLE): bounds from margins on the rows of the fit."""
+"""Certificates of weighted rules (RUMBLE): bounds of the error from margins on rows of the fit.
+
+Every bound holds for all weights with L1(w) <= 1 at once, so weights may be scaled, chosen and
+rounded in any way; only the choice of the prefix is paid for.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import DataError, label_of, read_like
+from rulewright import html
+from rulewright.bounds import (
+    Bound,
+    margin_to_error,
+    mmv_to_error,
+    pac_bayes_margin_bound,
+    pac_bayes_mmv_bound,
+    prefix_delta,
+    rademacher_margin_bound,
+    rademacher_mmv_bound,
+    repository_margin_bound,
+    repository_mmv_bound,
+)
+from rulewright.data import DataError, Table, label_of, read_like
 from rulewright.encoding import PackedCovers, SignedCovers
 from rulewright.explain import RuleTerm, additive_terms
 from rulewright.model import AdditiveRules
-from rulewright.trust.certificates import margin_bounds as certificates
+from rulewright.trust.certificates.votes import WEIGHTED
 
 if TYPE_CHECKING:
-    from rulewright.data import Table
+    from numpy.typing import ArrayLike
+
     from rulewright.kernels import FloatArray
-    from rulewright.trust.certificates.margin_bounds import MarginCertificate
+
+
+SAME_ROWS = "the rules depend on these rows: their intervals were cut there"
+
+
+@dataclass(frozen=True)
+class MarginCertificate:
+    """Bounds of the error of sign(w.x) at the chosen prefix; each fails with probability delta.
+
+    Margins of 0 count as errors.
+
+    Attributes
+    ----------
+    generated : int
+        Number of rules of the prefix, used or not.
+    mean, variance : float
+        Of the margins of the weights that `mmv` is stated for.
+    l1_norm : float
+        L1(w) of these: the multiple of the given weights, within L1(w) <= 1, with the largest mean
+        minus variance.
+    mmv : Bound
+        From mean minus variance and the number of rules (B23, B15).
+    margin : Bound
+        From the mean margin of weights with L1(w) = 1 and the number of rules (B22, B14).
+    pac_bayes_mmv, pac_bayes_margin : Bound
+        From the divergence of the weights from equal weights of all signed rules (B21, B20).
+    rademacher_mmv, rademacher_margin : Bound, optional
+        From how well the rules follow random signs (B19, B18); needs all rules of the prefix.
+    """
+
+    generated: int
+    mean: float
+    variance: float
+    l1_norm: float
+    mmv: Bound
+    margin: Bound
+    pac_bayes_mmv: Bound
+    pac_bayes_margin: Bound
+    rademacher_mmv: Bound | None
+    rademacher_margin: Bound | None
+
+    @property
+    def bounds(self) -> dict[str, Bound]:
+        """The bounds that are stated, by name."""
+        return {name: bound for name, bound in vars(self).items() if isinstance(bound, Bound)}
+
+    def doubt(self, *reasons: str) -> MarginCertificate:
+        """Return the same figures as no certificates, for these reasons too (none: unchanged)."""
+        changed: dict[str, Any] = {n: b.doubt(*reasons) for n, b in self.bounds.items()}
+        return replace(self, **changed)
+
+    def __str__(self) -> str:
+        head = f"{self.generated} rules generated; margins have the mean {self.mean:.4g} and the "
+        lines = [f"{head}variance {self.variance:.4g} for L1(w) = {self.l1_norm:.4g}"]
+        lines += [f"{name.replace('_', ' ')}: {bound}" for name, bound in self.bounds.items()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return html.view(html.lines(str(self).splitlines()))
+
+
+def margin_certificates(
+    covers: SignedCovers,
+    weights: ArrayLike,
+    y_signs: ArrayLike,
+    generated: int,
+    delta: float = 0.05,
+    *,
+    bins_from_other_rows: bool,
+    row_weights: ArrayLike | None = None,
+    all_rules: bool = False,
+    random_state: int = 0,
+    n_draws: int = 1,
+) -> MarginCertificate:
+    """Bound the error of sign(w.x) by its margins on the rows that the weights were fitted to.
+
+    Parameters
+    ----------
+    covers : SignedCovers
+        Rules on these rows: those with a weight at least.
+    weights : list of float
+        Their weights, of any scale, not all 0.
+    y_signs : list of -1 and 1
+        Classes of the rows.
+    generated : int
+        i, the number of rules of the chosen prefix, used or not. Each bound is stated with
+        delta / (i (i + 1)), so that the best of all prefixes may have been chosen.
+    delta : float
+        Probability that a bound fails; of several, each has its own.
+    bins_from_other_rows : bool
+        The rules were made without these rows. If not, no bound is a certificate.
+    row_weights : list of float, optional
+        Weights of the rows; if they are not equal, no bound is a certificate.
+    all_rules : bool
+        `covers` holds all rules of the prefix, but for copies, opposites and empty ones.
+    random_state : int
+        Seed of the random signs.
+    n_draws : int
+        Draws of signs, over which complexities are averaged.
+    """
+    margins = _Margins(covers, weights, y_signs, row_weights)
+    spent = prefix_delta(generated, delta)
+    doubts = [] if bins_from_other_rows else [SAME_ROWS]
+    doubts += [] if margins.equal else [WEIGHTED]
+
+    def error(figure: Bound) -> Bound:
+        to_error = mmv_to_error if figure.quantity.startswith("mean minus") else margin_to_error
+        bound = to_error(figure)
+        terms = {**bound.terms, "prefix_delta": spent}
+        return replace(bound, delta=float(delta), terms=terms).doubt(*doubts)
+
+    n, gamma = margins.n, margins.mean - margins.variance
+    given = (n, spent)
+    kls = [divergence(w, generated) for w in (margins.weights, margins.whole)]
+    by_signs = None
+    if all_rules:
+        signs = np.random.default_rng(random_state).choice([-1, 1], (n_draws, n))
+        by_signs = complexities(covers, signs)
+    return MarginCertificate(
+        generated,
+        margins.mean,
+        margins.variance,
+        float(np.abs(margins.weights).sum()),
+        error(repository_mmv_bound(gamma, generated, *given)),
+        error(repository_margin_bound(margins.whole_mean, generated, *given)),
+        error(pac_bayes_mmv_bound(gamma, kls[0], *given)),
+        error(pac_bayes_margin_bound(margins.whole_mean, kls[1], *given)),
+        by_signs and error(rademacher_mmv_bound(gamma, *by_signs, *given)),
+        by_signs and error(rademacher_margin_bound(margins.whole_mean, by_signs[0], *given)),
+    )
+
+
+class _Margins:
+    """Weights in the 1-norm ball, and mean and variance of their margins.
+
+    `whole` has the norm 1 and `whole_mean` is its mean; `weights` is the multiple with the largest
+    mean minus variance.
+    """
+
+    def __init__(
+        self,
+        covers: SignedCovers,
+        weights: ArrayLike,
+        y_signs: ArrayLike,
+        row_weights: ArrayLike | None,
+    ) -> None:
+        w, y = np.asarray(weights, dtype=np.float64), np.asarray(y_signs, dtype=np.float64)
+        self.n, norm = covers.n_rows, float(np.abs(w).sum())
+        if w.shape != (len(covers),) or not 0 < norm < math.inf:
+            raise ValueError(f"weights must be {len(covers)} numbers, not all 0")
+        if y.shape != (self.n,) or not (np.abs(y) == 1).all():
+            raise ValueError(f"y_signs must be -1 or 1 for each of the {self.n} rows")
+        if self.n < 2:
+            raise ValueError("the variance of margins needs two rows at least")
+        a = np.ones(self.n) if row_weights is None else np.asarray(row_weights, dtype=np.float64)
+        self.equal = bool((a == a[0]).all())
+        a = a / a.sum()
+        self.whole = w / norm
+        margins = y * covers.scores(self.whole)
+        self.whole_mean = float(a @ margins)
+        variance = float(a @ (margins - self.whole_mean) ** 2) / (1 - float(a @ a))
+        scale = best_scale(self.whole_mean, variance)
+        self.weights = scale * self.whole
+        self.mean, self.variance = scale * self.whole_mean, scale * scale * variance
+
+
+def best_scale(mean: float, variance: float) -> float:
+    """Return the c from 0 to 1 with the largest c mean - c^2 variance."""
+    if mean <= 0:
+        return 0.0
+    return min(1.0, mean / (2 * variance)) if variance > 0 else 1.0
+
+
+def divergence(weights: FloatArray, generated: int) -> float:
+    """Return the divergence of weights with L1(w) <= 1 from equal ones of all 2m signed rules.
+
+    What L1(w) leaves over is spread over all signed rules, where it cancels.
+    """
+    shares = np.abs(weights[weights != 0])
+    left, atoms = max(1 - math.fsum(shares), 0.0), 2 * max(generated, 1)
+    each, others = left / atoms, max(atoms - len(shares), 0)
+    used = shares + each
+    entropy = -math.fsum(used * np.log(used)) - (others * each * math.log(each) if each else 0.0)
+    return max(math.log(atoms) - entropy, 0.0)
+
+
+def complexities(covers: SignedCovers, signs: ArrayLike) -> tuple[float, float]:
+    """Return S_X and an upper value of T_X of rules in the 1-norm ball, means over draws of signs.
+
+    Parameters
+    ----------
+    covers : SignedCovers
+        The rules.
+    signs : list of lists of -1 and 1
+        Random signs of the rows, one list per draw.
+    """
+    found, m = [], len(covers)
+    for rho in np.atleast_2d(np.asarray(signs)):
+        turned = SignedCovers.pack(rho[np.newaxis])
+        single = np.abs(covers.stack(turned).gram(np.arange(m), [m])).max()
+        both = covers.stack(covers.times(turned))
+        pairs = np.abs(both.gram(np.arange(m), np.arange(m, 2 * m))).max()
+        found.append((single / covers.n_rows, pairs / covers.n_rows))
+    return float(np.mean([s for s, _ in found])), float(np.mean([t for _, t in found]))
+
 
 OTHER_DECISIONS = "predictions follow costs or steps, not the sign of the scores"
 
@@ -59,7 +283,7 @@ def margin_certificate(
     doubts = [str(doubt) for doubt in fitted.summary.get("doubts", ())]
     if fitted.costs is not None or fitted.steps is not None:
         doubts.append(OTHER_DECISIONS)
-    found = certificates.margin_certificates(
+    found = margin_certificates(
         _covers(rules, table),
         weights,
         _signs(fitted, table),

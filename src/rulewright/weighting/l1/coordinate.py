@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 
 from rulewright import kernels
+from rulewright.weighting.l1.problem import L1Problem, Point, Solver, strong_columns, violators
 from rulewright.weighting.l1.products import CrossProducts
-from rulewright.weighting.l1.solver import Solver, strong_columns, violators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.weighting.l1.problem import L1Problem, Point
 
 Mode = Literal["auto", "covariance", "naive"]
 

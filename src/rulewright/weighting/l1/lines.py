@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.weighting.default_rule import default_scores
-from rulewright.weighting.votes import heads, is_cumulative
+from rulewright.weighting.votes import default_scores, heads, is_cumulative
 
 if TYPE_CHECKING:
     from rulewright.data import TrainingSet

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.weighting.l1.solver import Solver
+from rulewright.weighting.l1.problem import L1Problem, L1Solution, Point, Solver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.kernels import BoolArray, FloatArray, IntArray
-    from rulewright.weighting.l1.problem import L1Problem, L1Solution, Point
 
 WORSE = 1.1
 """A walk ends when its validation loss is so many times the best."""

@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from rulewright.weighting.margins.criterion import MarginWeights
-from rulewright.weighting.margins.working_set import CappedState, MarginRows, WorkingSet, one_by_one
+from rulewright.weighting.margins.criterion import (
+    CappedState,
+    MarginRows,
+    MarginWeights,
+    WorkingSet,
+    one_by_one,
+)
 
 if TYPE_CHECKING:
     from rulewright.encoding import SignedCovers

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.weighting.margins.criterion import MarginWeights
-from rulewright.weighting.margins.working_set import CappedState, KeptRules, MarginRows, one_by_one
+from rulewright.weighting.margins.criterion import (
+    CappedState,
+    KeptRules,
+    MarginRows,
+    MarginWeights,
+    one_by_one,
+)
 
 if TYPE_CHECKING:
     from rulewright.encoding import SignedCovers

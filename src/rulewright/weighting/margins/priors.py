@@ -1,4 +1,4 @@
-"""Weights of rules with a prior each: one convex problem in the place of a choice of prefix.
+"""Weights of rules with a prior each instead of a prefix, and greedy rounding to few rules.
 
 With probability 1 - delta the mean margin of all w with L1(w) <= 1 is at least that on the rows
 minus sum_j |w_j| c_j, where c_j = sqrt(2 ln(2 / (pi_j delta)) / n) for priors pi_j with sum 1 at
@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.bounds import prior_costs
-from rulewright.weighting.margins.active_set import ActiveSet
 from rulewright.weighting.margins.ball import TOLERANCE, MarginQuadratic
-from rulewright.weighting.margins.criterion import MarginWeights
-from rulewright.weighting.margins.working_set import MarginRows, WorkingSet, one_by_one
+from rulewright.weighting.margins.criterion import MarginRows, MarginWeights, WorkingSet, one_by_one
+from rulewright.weighting.margins.mmv import ActiveSet
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rulewright.encoding import SignedCovers
     from rulewright.kernels import FloatArray
+    from rulewright.weighting.margins.criterion import Criterion
+
 
 _NEW_RULES = 10
 _ROUNDS = 1000
@@ -127,3 +128,42 @@ class _Problem:
         margins = rows.y * self._scores()
         mean = float(rows.a @ margins)
         return mean, rows.spread * float(rows.a @ (margins - mean) ** 2)
+
+
+def keep_few(
+    criterion: Criterion,
+    covers: SignedCovers,
+    y_signs: FloatArray,
+    weights: FloatArray,
+    n_rules: int,
+    n: float | None = None,
+) -> list[MarginWeights]:
+    """Round the smallest weight to 0 and solve anew, until few rules are left.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        What the weights maximise.
+    covers : SignedCovers
+        The rules to choose from.
+    y_signs, weights, n
+        Rows, as in `Criterion.start`.
+    n_rules : int
+        Rules with a weight at the end, at most.
+
+    Returns
+    -------
+    list of Solution
+        The best weights of all rules, and those after each step; `lines` are places in `covers`.
+    """
+    if n_rules < 0:
+        raise ValueError(f"n_rules must be 0 or more, not {n_rules}")
+    state = criterion.start(y_signs, weights, n)
+    state.add(covers)
+    state.solve()
+    state.drop_to(len(state.solution.lines))
+    found = [state.solution]
+    while len(found[-1].lines) > n_rules:
+        state.drop_to(len(found[-1].lines) - 1)
+        found.append(state.solution)
+    return found

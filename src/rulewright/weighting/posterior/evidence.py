@@ -1,8 +1,19 @@
-"""Log evidence of models that part the rows into regions (Buntine; Domingos, 1997, eq. 1 to 7)."""
+r"""Log evidence of models that part the rows, and log weights of the rules that cover a row.
+
+Evidence is that of Buntine, and of Domingos (1997, eq. 1 to 7); the schemes of single rules are
+those of his section 3. A rule covers :math:`n_r` of n examples with class counts :math:`e_{r,j}`;
+the complement has :math:`e_j - e_{r,j}`. Scheme 1 divides the likelihood of the covered classes by
+that of the whole sample's shares: :math:`n_r KL(p_r \| p)`, half of CN2's likelihood-ratio
+statistic. Scheme 2 is the likelihood of the covered and of the other classes: :math:`n (I(class; r)
+- H(class))`. Scheme 3 is the probability of the counts themselves, a multinomial of all cells at
+its maximum: by Stirling's formula a product of powers of the counts and not exponential in them, so
+it is the flattest.
+"""
 
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -12,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rulewright.kernels import FloatArray
+
 
 Estimator: TypeAlias = Literal["ml", "laplace", "m", "integrated"]
 ESTIMATORS: tuple[Estimator, ...] = get_args(Estimator)
@@ -91,3 +103,81 @@ def _chances(
         raise ValueError(f"m={m} must be above 0 and finite")
     given = seen.sum(axis=0) if prior is None else np.asarray(prior, dtype=np.float64)
     return np.asarray((seen + m * given / given.sum()) / (totals + m))
+
+
+SCHEMES = (1, 2, 3)
+
+
+def log_rule_weights(covered: ArrayLike, totals: ArrayLike, scheme: int) -> FloatArray:
+    """Give the log weight of each rule, up to a constant that rules of one sample share.
+
+    Parameters
+    ----------
+    covered : array-like of shape (rules, classes)
+        Weight of the covered rows of each class. A rule that covers nothing weighs nothing: -inf,
+        with a warning.
+    totals : array-like of shape (classes,)
+        Weight of all rows of each class.
+    scheme : {1, 2, 3}
+        Which of the three weightings.
+    """
+    inside, whole = checked_counts(covered, totals)
+    if scheme not in SCHEMES:
+        raise ValueError(f"scheme must be 1, 2 or 3, not {scheme!r}")
+    found = _SCHEMES[scheme](inside, np.maximum(whole - inside, 0.0), whole)
+    empty = inside.sum(axis=1) == 0.0
+    if empty.any():
+        warnings.warn(
+            f"rule {np.flatnonzero(empty)[0]} covers no row: rules without rows are left out",
+            UserWarning,
+            stacklevel=2,
+        )
+    return np.where(empty, -np.inf, found)
+
+
+def normalise_by_coverage(log_weights: ArrayLike, supports: ArrayLike, gamma: float) -> FloatArray:
+    r"""Temper each rule by what it covers: :math:`\log w / n_r^\gamma`; gamma 0 changes nothing."""
+    if not 0.0 <= gamma <= 1.0:
+        raise ValueError(f"gamma={gamma} must be from 0 to 1")
+    logs, sizes = np.asarray(log_weights, float), np.asarray(supports, float)
+    return np.asarray(logs / np.maximum(sizes, np.finfo(float).tiny) ** gamma)
+
+
+def checked_counts(covered: ArrayLike, totals: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return counts of rules and of all rows, or raise if they do not fit."""
+    whole = np.asarray(totals, dtype=np.float64)
+    inside = np.asarray(covered, dtype=np.float64).reshape(-1, len(whole))
+    for what, counts in (("covered", inside), ("totals", whole)):
+        if not (np.isfinite(counts).all() and (counts >= 0.0).all()):
+            raise ValueError(f"{what}: weights of classes must be finite and not negative")
+    if (inside > whole * (1.0 + 1e-9)).any():
+        rule = int(np.flatnonzero((inside > whole * (1.0 + 1e-9)).any(axis=1))[0])
+        raise ValueError(f"rule {rule} covers more of a class than there is of it")
+    return inside, whole
+
+
+def log_shares(counts: FloatArray) -> FloatArray:
+    """Give the log likelihood of each row of counts at its own shares; 0 for a row of zeros."""
+    totals = counts.sum(axis=-1)
+    likelihood: FloatArray = xlogy(counts, counts).sum(axis=-1) - xlogy(totals, totals)
+    return likelihood
+
+
+def _against_prior(inside: FloatArray, _: FloatArray, whole: FloatArray) -> FloatArray:
+    prior = whole / whole.sum()
+    divergence: FloatArray = log_shares(inside) - xlogy(inside, prior).sum(axis=1)
+    return np.maximum(divergence, 0.0)  # below 0 by rounding only
+
+
+def _both_sides(inside: FloatArray, outside: FloatArray, _: FloatArray) -> FloatArray:
+    return log_shares(inside) + log_shares(outside)
+
+
+def _triplet(inside: FloatArray, outside: FloatArray, whole: FloatArray) -> FloatArray:
+    cells, n = np.concatenate([inside, outside], axis=1), float(whole.sum())
+    powers = xlogy(cells, cells / n).sum(axis=1)
+    found: FloatArray = gammaln(n + 1.0) - gammaln(cells + 1.0).sum(axis=1) + powers
+    return found
+
+
+_SCHEMES = {1: _against_prior, 2: _both_sides, 3: _triplet}

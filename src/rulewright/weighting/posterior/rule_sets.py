@@ -19,15 +19,14 @@ import numpy as np
 from scipy.special import logsumexp
 
 from rulewright.bounds import kl_divergence, kl_to_ln_prior
-from rulewright.encoding import term_length
-from rulewright.weighting.posterior.normalising import LEAST_WEIGHT
+from rulewright.encoding import CanonicalRuleSet, term_length
+from rulewright.weighting.posterior.weights import LEAST_WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike
 
-    from rulewright.encoding import CanonicalRuleSet
     from rulewright.kernels import FloatArray
 
 PRIORS = ("length", "flat")

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import logit, softmax
 
-from rulewright.weighting.l1.datafits import Huber, Logistic, Ramp, Squared
+from rulewright.weighting.l1.datafits import Datafit, Huber, Logistic, Ramp, Squared
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray, RowArray
-    from rulewright.weighting.l1.datafits import Datafit
 
 
 class PointwiseLoss:
