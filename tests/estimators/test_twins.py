@@ -37,7 +37,7 @@ def test_every_kernel_has_a_twin():
 def test_the_twins_teach_every_learner_the_same(make, n_classes, monkeypatch):
     """Same rules, responses and predictions to 1e-9 when every kernel is NumPy."""
     X, y = mixed_table(np.random.default_rng(n_classes), 60, n_classes=n_classes)
-    few = {"n_rules": 2} if make is compact else {}  # its twin tries many rules in Python
+    few = {"max_rules": 2} if make is compact else {}  # its twin tries many rules in Python
     check_twins(make(**few), X, y, monkeypatch)
 
 

@@ -45,7 +45,7 @@ y = (X[:, 0] * X[:, 1] + rng.normal(size=9000) > 0).astype(int)
 def models(n_jobs):
     fast = {"random_state": 0, "n_jobs": n_jobs}
     return [
-        MLRulesClassifier(n_rules=5, calibration="platt", **fast).fit(X, y).model_,
+        MLRulesClassifier(max_rules=5, calibration="platt", **fast).fit(X, y).model_,
         SlipperClassifier(n_rounds="cv", max_rounds=2, cv=2, **fast).fit(X, y).model_,
     ]
 """

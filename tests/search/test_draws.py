@@ -4,7 +4,7 @@ import pytest
 import reference
 from builders import free_limits, packed_columns
 from rulewright import Growth, MLRulesClassifier
-from rulewright.estimators.mlrules import boosting
+from rulewright.estimators.mlrules.memory import prepare_rows
 from rulewright.kernels import STAT, Score
 from rulewright.search import BlockDraws, RuleGrower, count_blocks, sampling
 
@@ -120,14 +120,13 @@ def test_probabilities_are_in_the_order_of_the_rows(blocks_of_few_rows, monkeypa
     """Shuffled rows do not show outside: the fit knows the probabilities of the rows as given."""
     made = []
 
-    class Kept(boosting.Boosting):
-        def __init__(self, *given):
-            super().__init__(*given)
-            made.append(self)
+    def keep(*given):
+        made.append(prepare_rows(*given))
+        return made[-1]
 
-    monkeypatch.setattr("rulewright.estimators.mlrules.estimator.Boosting", Kept)
+    monkeypatch.setattr("rulewright.estimators.mlrules.memory.prepare_rows", keep)
     X, y = problem()
     learner = MLRulesClassifier(max_rules=15, random_state=0, stopping="none").fit(X, y)
-    assert made[0].n_blocks == 20
-    assert made[0].binned.codes is made[0].monitor.train.codes
+    assert isinstance(made[0].draws, BlockDraws)
+    assert made[0].binned.codes is made[0].train.codes
     np.testing.assert_allclose(made[0].scored.probabilities(), learner.predict_proba(X), rtol=1e-9)
