@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rulewright.estimators.nearest.assembly import SMOOTHING
 from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import StratifiedKFold
 
 from builders import mixed_table, rise
 from rulewright.data import TrainingSet, read_table
 from rulewright.estimators.nearest import estimator
+from rulewright.estimators.nearest.estimator import SMOOTHING
 from rulewright.estimators.nearest.examples import Examples
 from rulewright.programs.distances import LabelDistance
 from rulewright.rules import Presence, Range

@@ -46,7 +46,7 @@ def models(n_jobs):
     fast = {"random_state": 0, "n_jobs": n_jobs}
     return [
         MLRulesClassifier(max_rules=5, calibration="platt", **fast).fit(X, y).model_,
-        SlipperClassifier(n_rounds="cv", max_rounds=2, cv=2, **fast).fit(X, y).model_,
+        SlipperClassifier(max_rules=2, size="cv", cv=2, **fast).fit(X, y).model_,
     ]
 """
 

@@ -18,7 +18,6 @@ from .contract.base import RuleClassifier as RuleClassifier
 from .contract.base import RuleRegressor as RuleRegressor
 from .contract.base import ordered_target as ordered_target
 from .contract.base import positive_of_two as positive_of_two
-from .contract.base import progress_bar as progress_bar
 from .contract.parameters import CheckedByFit as CheckedByFit
 from .contract.parameters import Choice as Choice
 from .contract.parameters import Flag as Flag
@@ -30,6 +29,7 @@ from .contract.parameters import Splitting as Splitting
 from .contract.parameters import check_parameters as check_parameters
 from .contract.parameters import parse_settings as parse_settings
 from .contract.parameters import to_plain_data as to_plain_data
+from .contract.progress import progress_bar as progress_bar
 from .contract.weights import warn_of_shares as warn_of_shares
 from .finishing.after_fit import OutOfFold as OutOfFold
 from .finishing.after_fit import calibrate as calibrate

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from rulewright.data import Numbers, Table
-from rulewright.estimators.contract.base import RuleEstimator, progress_bar
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.cross_fitting import fit_copy, read_as, refit
 from rulewright.estimators.folds.folds import run_parallel
 from rulewright.explain import InteractionNull, Interactions, additive_terms, interactions
@@ -18,6 +18,8 @@ from rulewright.search import count_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from rulewright.estimators.contract.base import RuleEstimator
 
 
 def interaction_null(

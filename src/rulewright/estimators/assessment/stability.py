@@ -11,7 +11,7 @@ import numpy as np
 from rulewright.bounds import checked_delta
 from rulewright.data import Table, Target
 from rulewright.encoding import PackedCovers
-from rulewright.estimators.contract.base import RuleEstimator, progress_bar
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.cross_fitting import fit_copy, read_as, refit
 from rulewright.estimators.folds.folds import run_parallel, stratified_folds
 from rulewright.evidence import (
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rulewright.estimators.contract.base import RuleEstimator
     from rulewright.kernels import BoolArray
     from rulewright.model import RuleModel
 

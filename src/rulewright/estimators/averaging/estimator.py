@@ -21,8 +21,9 @@ from rulewright.estimators.averaging.parts import (
     parts_by_value,
 )
 from rulewright.estimators.compact.classifier import CompactRulesClassifier
-from rulewright.estimators.contract.base import RuleClassifier, progress_bar
+from rulewright.estimators.contract.base import RuleClassifier
 from rulewright.estimators.contract.parameters import Choice, Integer, Named, Parameter, Real
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import MOST_ROWS
 from rulewright.estimators.lists.c45rules.estimator import C45RulesClassifier
 from rulewright.estimators.lists.cn2.estimator import CN2Classifier

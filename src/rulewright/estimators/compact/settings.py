@@ -11,7 +11,7 @@ from rulewright.encoding import BinnedColumns, bin_table
 from rulewright.estimators.compact.losses import CompactLoss, Lines
 from rulewright.estimators.compact.members import LineMember, Member
 from rulewright.estimators.compact.search import CompactSearch
-from rulewright.estimators.contract.base import RuleEstimator, progress_bar
+from rulewright.estimators.contract.base import RuleEstimator
 from rulewright.estimators.contract.parameters import (
     Choice,
     Flag,
@@ -20,6 +20,7 @@ from rulewright.estimators.contract.parameters import (
     Real,
     Splitting,
 )
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.model import RuleModel
 from rulewright.search import Constraints, SearchLimits
 

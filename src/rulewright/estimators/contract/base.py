@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
@@ -10,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from rulewright.data import DataError, RegressionSet, TrainingSet, optional, read_like, read_table
+from rulewright.data import DataError, RegressionSet, TrainingSet, read_like, read_table
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Parameter,
@@ -23,7 +22,7 @@ from rulewright.model import AdditiveRules, ClassModel, RegressionRules, RuleMod
 from rulewright.search import count_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -272,18 +271,6 @@ def positive_of_two(positive_class: Any, rows: TrainingSet) -> int:
         names = ", ".join(map(repr, labels))
         raise ValueError(f"positive_class={positive_class!r} is none of {names}")
     return int(labels.index(positive_class))
-
-
-@contextmanager
-def progress_bar(description: str, total: int, show: bool) -> Iterator[Callable[[], None]]:
-    """Give a function to call after each step; it draws a bar on standard error when `show`."""
-    if not show:
-        yield lambda: None
-        return
-    console = optional("rich.console").Console(stderr=True)
-    with optional("rich.progress").Progress(console=console, transient=True) as bar:
-        task = bar.add_task(description, total=total)
-        yield lambda: bar.advance(task)
 
 
 def ordered_target(target: Target, ordinal: Any) -> Target:

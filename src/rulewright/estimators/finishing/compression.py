@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.estimators.contract.base import progress_bar
 from rulewright.estimators.contract.parameters import Domain, Integer, Splitting, check_parameters
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import scale_weights
 from rulewright.estimators.finishing.after_fit import additive_of, note_figures, read_model_rows
 from rulewright.estimators.folds.folds import Folds, assign_folds, choosing_rows, keep_splits

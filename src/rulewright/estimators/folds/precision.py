@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 import numpy as np
 
 from rulewright.encoding import PackedCovers
-from rulewright.estimators.contract.base import Classes, RuleClassifier, progress_bar
+from rulewright.estimators.contract.base import Classes, RuleClassifier
 from rulewright.estimators.contract.parameters import Integer, Parameter
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import are_shares, count_effective_rows
 from rulewright.estimators.folds.folds import assign_folds, stratified_folds
 from rulewright.evidence import HitCounts, Shrinkage

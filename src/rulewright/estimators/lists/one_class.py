@@ -16,9 +16,9 @@ from sklearn.utils import check_random_state
 
 from rulewright import kernels
 from rulewright.encoding import BinnedColumns, Threshold, bin_table
-from rulewright.estimators.contract.base import progress_bar
 from rulewright.estimators.contract.constrained import ConstrainedClassifier
 from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Real
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import refuse_huge, scale_weights
 from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.estimators.lists.assembly import decision_list

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.encoding import MOST_BINS
-from rulewright.estimators.contract.base import ORDINAL, progress_bar
+from rulewright.estimators.contract.base import ORDINAL
 from rulewright.estimators.contract.constrained import BoostedClassifier
 from rulewright.estimators.contract.parameters import (
     Flag,
@@ -18,6 +18,7 @@ from rulewright.estimators.contract.parameters import (
     Parameter,
     Real,
 )
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import warn_of_shares
 from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
 from rulewright.estimators.folds.folds import assign_folds, keep_splits, out_of_fold_scores

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright import kernels
-from rulewright.estimators.contract.base import progress_bar
 from rulewright.estimators.contract.parameters import Integer, Parameter, Real
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.estimators.lists.assembly import with_head_on_top
 from rulewright.estimators.nearest.examples import Examples

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from rulewright.encoding import bin_table
-from rulewright.estimators.contract.base import RuleEstimator, TableEstimator, progress_bar
+from rulewright.estimators.contract.base import RuleEstimator, TableEstimator
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
@@ -20,6 +20,7 @@ from rulewright.estimators.contract.parameters import (
     Real,
     Splitting,
 )
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.rulefit.penalty import STRIDE
 from rulewright.model import LinearTerm, RuleModel

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright.encoding import canonical_rule_set, term_literals
-from rulewright.estimators.contract.base import progress_bar
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import run_parallel
 from rulewright.search import BooleanRows, formula_cover, merge_equal_rows, search_dnf
 

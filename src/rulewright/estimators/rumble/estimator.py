@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.estimators.contract.base import progress_bar
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
@@ -20,6 +19,7 @@ from rulewright.estimators.contract.parameters import (
     Real,
     Splitting,
 )
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.finishing.after_fit import OutOfFold, read_model_rows, with_probabilities
 from rulewright.estimators.folds.folds import Folds, assign_folds, keep_splits

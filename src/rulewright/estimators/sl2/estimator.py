@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.encoding import BooleanEncoding, encode_booleans
-from rulewright.estimators.contract.base import positive_of_two, progress_bar
+from rulewright.estimators.contract.base import positive_of_two
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
@@ -24,6 +24,7 @@ from rulewright.estimators.contract.parameters import (
     Splitting,
     check_parameters,
 )
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import assign_folds, keep_splits, run_parallel
 from rulewright.estimators.folds.precision import (
     CheckedClassifier,

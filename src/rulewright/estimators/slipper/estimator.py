@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.encoding import MOST_BINS, Threshold, bin_table
-from rulewright.estimators.contract.base import positive_of_two, progress_bar
+from rulewright.estimators.contract.base import positive_of_two
 from rulewright.estimators.contract.constrained import BoostedClassifier
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
@@ -20,6 +20,7 @@ from rulewright.estimators.contract.parameters import (
     Real,
     Splitting,
 )
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
 from rulewright.estimators.folds.folds import Folds, assign_folds, keep_splits
 from rulewright.estimators.slipper.fit import (

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sklearn.utils import check_random_state
 
 from rulewright.encoding import MOST_BINS, bin_table
-from rulewright.estimators.contract.base import progress_bar
 from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Real
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.estimators.lists.c45rules.selection import (

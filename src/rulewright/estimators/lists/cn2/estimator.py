@@ -12,8 +12,8 @@ from scipy.special import chdtri
 from sklearn.utils import check_random_state
 
 from rulewright.encoding import MOST_BINS, bin_table
-from rulewright.estimators.contract.base import progress_bar
 from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Real
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import run_parallel
 from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.estimators.lists.assembly import decision_list, unordered_rules

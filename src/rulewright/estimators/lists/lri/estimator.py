@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 
 from rulewright import kernels
 from rulewright.encoding import MOST_BINS, BinnedColumns, bin_table
-from rulewright.estimators.contract.base import progress_bar
 from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Splitting
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
 from rulewright.estimators.folds.folds import Folds, assign_folds, keep_splits, run_parallel
 from rulewright.estimators.folds.precision import (

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils import check_random_state
 
-from rulewright.estimators.contract.base import progress_bar
 from rulewright.estimators.contract.parameters import Parameter, Real
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.estimators.lists.c45rules.estimator import BranchingClassifier
 from rulewright.search import Brancher, Cases, find_part, heaviest

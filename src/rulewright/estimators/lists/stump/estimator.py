@@ -10,8 +10,8 @@ from sklearn.utils import check_random_state
 
 from rulewright import kernels
 from rulewright.encoding import MOST_BINS, BinnedColumns, bin_table
-from rulewright.estimators.contract.base import progress_bar
 from rulewright.estimators.contract.parameters import Parameter, Real
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.kernels import ROW, STAT, FloatArray, Op

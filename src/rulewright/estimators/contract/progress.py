@@ -1,0 +1,23 @@
+"""A progress bar for long fits; nothing is imported or drawn unless it is asked for."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rulewright.data import optional
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@contextmanager
+def progress_bar(description: str, total: int, show: bool) -> Iterator[Callable[[], None]]:
+    """Give a function to call after each step; it draws a bar on standard error when `show`."""
+    if not show:
+        yield lambda: None
+        return
+    console = optional("rich.console").Console(stderr=True)
+    with optional("rich.progress").Progress(console=console, transient=True) as bar:
+        task = bar.add_task(description, total=total)
+        yield lambda: bar.advance(task)
