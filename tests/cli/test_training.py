@@ -9,7 +9,6 @@ from rulewright.cli.training import (
     loading_once,
     open_training_file,
     read_training,
-    row_weights,
 )
 from rulewright.data import detect_task, open_table
 
@@ -58,9 +57,9 @@ def test_weights_of_a_table(write):
     """Rows weigh 1 unless the file says otherwise."""
     path = write("t.csv", "x,w,y\n1,2,a\n2,3,b\n")
     table = read_file(path, ColumnRoles("y"))
-    assert row_weights(table).tolist() == [1, 1]
+    assert table.row_weights.tolist() == [1, 1]
     table = read_file(path, ColumnRoles("y", weights="w"))
-    assert row_weights(table).tolist() == [2, 3]
+    assert table.row_weights.tolist() == [2, 3]
 
 
 def test_the_target_is_loaded_once(loans):

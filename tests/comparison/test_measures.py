@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from rulewright.comparison.learners import Learner, frame_of
-from rulewright.comparison.trial import Folds, Place, judge_answers, score
+from rulewright.comparison.trial import FoldProtocol, Place, judge_answers, score
 from rulewright_lab.experiments.generators import balance_scale, tic_tac_toe
 
 
 def halves(table):
-    split = Folds(2).split(table.target.codes, Place(0, 0), 0)
+    split = FoldProtocol(2).split(table.target.codes, Place(0, 0), 0)
     return table.take(split.train), table.take(split.test)
 
 

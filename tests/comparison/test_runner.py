@@ -5,7 +5,7 @@ import pytest
 
 from rulewright.comparison.learners import Learner, codes_of, known_learners
 from rulewright.comparison.runner import Records, run_trials
-from rulewright.comparison.trial import FileData, Folds, Place, Trial
+from rulewright.comparison.trial import FileData, FoldProtocol, Place, Trial
 from rulewright_lab.experiments.data import PaperData
 from rulewright_lab.experiments.measures import stages
 
@@ -58,7 +58,7 @@ def rivals(tmp_path, monkeypatch):
 
 
 def trial(learner, fold=0, data="iris", **more):
-    return Trial(learner, PaperData(data), Folds(10), Place(0, fold), **more)
+    return Trial(learner, PaperData(data), FoldProtocol(10), Place(0, fold), **more)
 
 
 def run(tmp_path, trials, **options):
@@ -150,22 +150,24 @@ def test_a_key_tells_trials_apart_by_what_they_depend_on():
         trial(MLRULES, seed=1),
         trial(Learner("few rules", "mlrules", {"max_rules": 6})),
         trial(Learner("few rules", "mlrules", {"max_rules": 5}, paper=True)),
-        Trial(MLRULES, PaperData("iris"), Folds(5), Place(0, 0)),
-        Trial(MLRULES, PaperData("iris", two_classes=True), Folds(10), Place(0, 0)),
+        Trial(MLRULES, PaperData("iris"), FoldProtocol(5), Place(0, 0)),
+        Trial(MLRULES, PaperData("iris", two_classes=True), FoldProtocol(10), Place(0, 0)),
         trial(MLRULES, measure=stages, options={"at": [1]}),
     ]
     assert len({base.key, *(t.key for t in others)}) == len(others) + 1
     # More repetitions, or fewer folds of each, are the same trial.
-    assert base.key == Trial(MLRULES, PaperData("iris"), Folds(10, 7, used=2), Place(0, 0)).key
+    assert (
+        base.key == Trial(MLRULES, PaperData("iris"), FoldProtocol(10, 7, used=2), Place(0, 0)).key
+    )
 
 
 def test_a_changed_file_is_another_trial(tmp_path):
     path = tmp_path / "a.csv"
     data = FileData("a", str(path), "y")
     path.write_text("x,y\n1,a\n2,b\n")
-    first = Trial(MLRULES, data, Folds(2), Place(0, 0)).key
+    first = Trial(MLRULES, data, FoldProtocol(2), Place(0, 0)).key
     path.write_text("x,y\n1,a\n2,b\n3,b\n")
-    assert Trial(MLRULES, data, Folds(2), Place(0, 0)).key != first
+    assert Trial(MLRULES, data, FoldProtocol(2), Place(0, 0)).key != first
 
 
 def test_labels_in_any_order_find_their_codes():

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rulewright.comparison.learners import Learner
+from rulewright.comparison.trial import FoldProtocol, Place, Trial
 from rulewright.data import read_table
 from rulewright_lab.experiments.bagging import BaggedLearner
 from rulewright_lab.experiments.data import PaperData
@@ -43,6 +44,8 @@ def test_old_records_keep_their_keys():
     assert PaperData("iris", encoding="bins").identity()["encoding"] == "bins"
     assert "bagged" not in Learner("a", "slipper").identity()
     assert BaggedLearner("a", "slipper", bagged=3).identity()["bagged"] == 3
+    plain = Trial(Learner("slipper", "slipper"), PaperData("iris"), FoldProtocol(10), Place(0, 0))
+    assert plain.key == "9f9c19a3fbc95b77"  # of the first records, where folds had another name
 
 
 def test_bagged_learners_see_mixed_columns():

@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 from rulewright.comparison.learners import Learner, RivalWorker
-from rulewright.comparison.trial import Folds, Place
+from rulewright.comparison.trial import FoldProtocol, Place
 from rulewright_lab.experiments.generators import balance_scale, tic_tac_toe
 from rulewright_lab.experiments.measures import abstention, combiners, posterior, stages
 
 
 def halves(table):
-    split = Folds(2).split(table.target.codes, Place(0, 0), 0)
+    split = FoldProtocol(2).split(table.target.codes, Place(0, 0), 0)
     return table.take(split.train), table.take(split.test)
 
 

@@ -20,7 +20,7 @@ from rulewright.comparison import (
     RIVALS_OF_TABLES,
     Data,
     FileData,
-    Folds,
+    FoldProtocol,
     Learner,
     Suites,
     all_trials,
@@ -90,7 +90,7 @@ def compare(
     name, data = choose_data(file, target, table, suite, split_names(sets), folds)
     labels = [learner.label for learner in asked]
     title = f"{len(labels)} learners compared on {name}"
-    protocol = Folds(folds, options.runs)
+    protocol = FoldProtocol(folds, options.runs)
     about = [
         f"The same {protocol} for every learner; all on one thread, with their defaults except for "
         "the settings after their names. Seconds are those of the processor."

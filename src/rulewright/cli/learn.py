@@ -16,7 +16,7 @@ from rulewright.cli.learners import LearnerOptions
 from rulewright.cli.linked import LinkedTables, Linking
 from rulewright.cli.one_table import FilesInParts, InParts, OneTable
 from rulewright.cli.options import TableOptions, file_option, group_options
-from rulewright.cli.output import finite, model_content
+from rulewright.cli.output import drop_infinities, model_content
 from rulewright.cli.request import OutputOptions, Request
 from rulewright.cli.validation import Judging, Learned
 from rulewright.report import evaluation
@@ -102,4 +102,4 @@ def _print_json(learned: Learned, output: OutputOptions) -> None:
         "model": model_content(learned.model),
         "written": {what: str(path) for what, path in output.files.items()},
     }
-    typer.echo(json.dumps(finite(content), indent=2, allow_nan=False))
+    typer.echo(json.dumps(drop_infinities(content), indent=2, allow_nan=False))

@@ -138,6 +138,7 @@ class LinkedInstances:
     target = property(lambda self: self.rows.target)
     known_numbers = property(lambda self: self.rows.known_numbers)
     weights = property(lambda self: self.rows.weights)
+    row_weights = property(lambda self: self.rows.row_weights)
     n_rows = property(lambda self: self.rows.n_rows)
 
     related = property(lambda self: hasattr(self.X, "links"))

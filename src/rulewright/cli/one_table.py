@@ -24,7 +24,7 @@ from rulewright.cli.opened_model import NOTED
 from rulewright.cli.options import file_option
 from rulewright.cli.output import STDOUT, table_content
 from rulewright.cli.request import Request
-from rulewright.cli.training import loading_once, open_training_file, read_training, row_weights
+from rulewright.cli.training import loading_once, open_training_file, read_training
 from rulewright.cli.validation import (
     HeldOutAnswers,
     Judging,
@@ -144,7 +144,7 @@ class OneTable:
         console.print(f"{asked.file}: {self.count(table)} rows, {features}")
         if numbers and asked.learner.task is None:
             console.print("numbers are predicted; --task classification takes them as classes")
-        print_data(console, table, row_weights(table))
+        print_data(console, table, table.row_weights)
         print_finding_notes(console, findings, asked.file)
 
     def _judged(

@@ -126,18 +126,18 @@ def model_content(model: RuleModel) -> dict[str, Any]:
         "n_rules": len(model),
         "rules": [
             {"text": claim(rule, names)}
-            | {key: finite(value) for key, value in zip(columns, row, strict=True)}
+            | {key: drop_infinities(value) for key, value in zip(columns, row, strict=True)}
             for rule, row in zip(model.rules, rows, strict=True)
         ],
     }
 
 
-def finite(value: Any) -> Any:
+def drop_infinities(value: Any) -> Any:
     """Give plain data without numbers that JSON has no word for: they become None."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
+        return {key: drop_infinities(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
+        return [drop_infinities(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -8,7 +8,7 @@ import typer
 
 from rulewright.cli.display import make_console, print_rules, print_summary
 from rulewright.cli.opened_model import OpenedModel
-from rulewright.cli.output import finite, model_content
+from rulewright.cli.output import drop_infinities, model_content
 
 _SHOWN_RULES = 20
 
@@ -27,7 +27,7 @@ def show(
     loaded = OpenedModel(model).model
     if as_json:
         content = {"model": str(model), "summary": loaded.summary, **model_content(loaded)}
-        typer.echo(json.dumps(finite(content), indent=2, allow_nan=False))
+        typer.echo(json.dumps(drop_infinities(content), indent=2, allow_nan=False))
         return
     console = make_console()
     print_summary(console, loaded)

@@ -80,7 +80,7 @@ def read_training(
         **roles.choices,
     )
     if task == "classification":
-        _check_classes(table.known_target, row_weights(table), str(roles.target))
+        _check_classes(table.known_target, table.row_weights, str(roles.target))
     else:
         _check_numbers(table, str(roles.target))
     kept = {*roles.keep, *roles.nominal}
@@ -128,13 +128,8 @@ def loading_once(source: Source, name: str) -> Source:
     return replace(source, load=load)
 
 
-def row_weights(table: Table) -> NDArray[np.float64]:
-    """Return the weights of the rows, 1 each if the table has none."""
-    return np.ones(table.n_rows) if table.weights is None else table.weights
-
-
 def _check_numbers(table: Table, name: str) -> None:
-    numbers = table.known_numbers.values[row_weights(table) > 0]
+    numbers = table.known_numbers.values[table.row_weights > 0]
     if np.ptp(numbers) == 0:
         raise DataError(
             f"--target {name}: all rows have the number {numbers[0]:g}, so there is nothing to "

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from rulewright.cli.display import print_scores
-from rulewright.cli.training import row_weights
 from rulewright.data import DataError, FileOptions, Source, Table, Target, open_table, optional
 from rulewright.estimators import affordable_folds, progress_bar
 from rulewright.evidence import accuracy, auc, log_loss
@@ -178,7 +177,7 @@ class Judging:
 def draw_held_out(table: Table, share: float, seed: int) -> np.ndarray:
     """Draw a share of the rows, of each class alike; each class keeps a row to learn from."""
     random = np.random.default_rng(seed)
-    kept = np.flatnonzero(row_weights(table) > 0)
+    kept = np.flatnonzero(table.row_weights > 0)
     labels = table.target.codes if isinstance(table.target, Target) else np.zeros(table.n_rows, int)
     parts = []
     for label in np.unique(labels[kept]):
@@ -238,7 +237,7 @@ def _print_folds(
     splits: list[Split],
 ) -> None:
     """Print the scores of the learner and of the same answer for all rows, fold by fold."""
-    weights = row_weights(table)
+    weights = table.row_weights
     if isinstance(table.target, Target):
         codes = table.target.codes
         baseline = majority(codes, weights, len(table.target.classes))
@@ -273,7 +272,7 @@ def _scores(answers: ClassAnswers) -> ClassScores:
 
 def _splits(console: Console, table: Table, asked: int, seed: int) -> list[Split]:
     """Return training and test rows of each fold, of rows that have any weight."""
-    kept = np.flatnonzero(row_weights(table) > 0)
+    kept = np.flatnonzero(table.row_weights > 0)
     if not isinstance(table.target, Target):
         return number_splits(kept, asked, seed)
     codes = table.target.codes[kept]

@@ -36,7 +36,7 @@ from .trial import Cost as Cost
 from .trial import Data as Data
 from .trial import Figures as Figures
 from .trial import FileData as FileData
-from .trial import Folds as Folds
+from .trial import FoldProtocol as FoldProtocol
 from .trial import Job as Job
 from .trial import Place as Place
 from .trial import Record as Record

@@ -1,7 +1,7 @@
 """A trial: a learner, a data set, a split and a measure; its record is plain data.
 
 A protocol knows its places, pairs (repeat, fold), without seeing data; `split` returns the rows of
-one place, the same for every learner by seed. Folds are stratified.
+one place, the same for every learner by seed. FoldProtocol are stratified.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ class Trial:
         content = {
             "learner": self.learner.identity(),
             "data": self.data.identity(),
-            "protocol": [type(self.protocol).__name__, _without_extent(self.protocol)],
+            "protocol": [_protocol_key(self.protocol), _without_extent(self.protocol)],
             "place": list(self.place),
             "seed": self.seed,
             "measure": [self.measure.__name__, dict(self.options)],
@@ -251,6 +251,11 @@ def _write_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: str(v) if is_dataclass(v) else v for name, v in parameters.items()}
 
 
+def _protocol_key(protocol: Splits) -> str:
+    """Return how keys of records name a protocol: folds by the name of their first version."""
+    return "Folds" if isinstance(protocol, FoldProtocol) else type(protocol).__name__
+
+
 def _without_extent(protocol: Splits) -> dict[str, Any]:
     """Leave out the number of splits: one split does not depend on the others."""
     extent = {"n_repeats", "n_splits", "used"}
@@ -294,7 +299,7 @@ def seed_random(seed: int, repeat: int) -> np.random.RandomState:
 
 
 @dataclass(frozen=True)
-class Folds:
+class FoldProtocol:
     """Cross-validation, once or repeated; only the first `used` folds of a repetition are run."""
 
     n_folds: int = 10

@@ -74,6 +74,11 @@ class Table:
         return Schema(columns, self.named, self.choices, self.recipe)
 
     @property
+    def row_weights(self) -> NDArray[np.float64]:
+        """Weights of the rows, 1 each if the table has none."""
+        return np.ones(self.n_rows) if self.weights is None else self.weights
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns in order."""
         return self.schema.names

@@ -12,7 +12,7 @@ from rulewright.plots.style import (
     chart_of,
     finish_layers,
     graph_chart,
-    model_of,
+    plotted_model,
     wrapped_title,
 )
 from rulewright.report import (
@@ -121,7 +121,7 @@ def plot_residuals(
 def _answers(
     what: str, model: Any, X: Any, y: Any, sample_weight: Any
 ) -> ClassAnswers | NumberAnswers:
-    found = model_of(model, what)
+    found = plotted_model(model, what)
     rows = read_report_rows(found, X, y, sample_weight)
     if rows.target is None:
         raise DataError(f"{what} needs y: the target, or the name of its column in X.")

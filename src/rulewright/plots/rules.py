@@ -18,7 +18,7 @@ from rulewright.plots.style import (
     finish_layers,
     graph_chart,
     label_axis,
-    model_of,
+    plotted_model,
     wrap_text,
 )
 from rulewright.report import size_drawings
@@ -43,7 +43,7 @@ def plot_rules(model: Any, *, n_bars: int = 15) -> alt.LayerChart:
     n_bars : int
         Rules at most.
     """
-    found = model_of(model, "plot_rules")
+    found = plotted_model(model, "plot_rules")
     names, ids = [escape_line(name) for name in found.head_names], strongest(found, n_bars)
     rows = []
     for i, cells in zip(ids, rule_cells(found, ids), strict=True):
@@ -102,7 +102,7 @@ def plot_sizes(model: Any) -> alt.LayerChart:
     model : RuleModel or fitted estimator
         A model of compact rules whose size was chosen by cross-validation, or a compressed one.
     """
-    graphs = size_drawings(model_of(model, "plot_sizes"))
+    graphs = size_drawings(plotted_model(model, "plot_sizes"))
     if not graphs:
         raise ValueError(
             "plot_sizes: the model does not tell its error by size; learn compact rules with "

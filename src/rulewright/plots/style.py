@@ -183,7 +183,7 @@ def save_chart(chart: ChartType, path: str | os.PathLike[str]) -> None:
     replace_file(target, content if isinstance(content, bytes) else content.encode())
 
 
-def model_of(model: Any, what: str) -> RuleModel:
+def plotted_model(model: Any, what: str) -> RuleModel:
     """Return the model of a fitted estimator, or the model itself."""
     found = getattr(model, "model_", model)
     if not isinstance(found, RuleModel):

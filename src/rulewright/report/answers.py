@@ -117,11 +117,6 @@ def join_answers(parts: Sequence[Answers], places: Places, origin: str) -> Answe
     )
 
 
-def row_weights(table: Table) -> FloatArray:
-    """Return the weights of the rows, 1 each if the table has none."""
-    return np.ones(table.n_rows) if table.weights is None else table.weights
-
-
 def read_report_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Table:
     """Read rows with all columns of the model that they have, and with their target."""
     task: Any = "classification" if isinstance(model, ClassModel) else "regression"

@@ -11,7 +11,7 @@ import numpy as np
 from rulewright.data import UNSEEN_CODE, Column, Finding, Table, Target, label_of
 from rulewright.html import cut_line
 from rulewright.model import RuleModel, escape_line, write_count
-from rulewright.report.answers import Answers, ClassAnswers, row_weights
+from rulewright.report.answers import Answers, ClassAnswers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,7 +109,7 @@ def _target(table: Table | None) -> tuple[list[ClassLine], int, str]:
     """Describe the classes, the most frequent first, or the numbers."""
     if table is None or table.target is None:
         return [], 0, ""
-    weights = row_weights(table)
+    weights = table.row_weights
     if isinstance(table.target, Target):
         totals = np.bincount(table.target.codes, weights, len(table.target.classes))
         order = [int(k) for k in np.argsort(-totals, kind="stable") if totals[k] > 0]

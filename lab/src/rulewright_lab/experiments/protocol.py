@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.comparison import Folds, Place, Split, seed_random
+from rulewright.comparison import FoldProtocol, Place, Split, seed_random
 
 if TYPE_CHECKING:
     from rulewright.kernels import IntArray
@@ -25,7 +25,7 @@ class RandomSplits:
 
     def split(self, codes: IntArray, place: Place, seed: int) -> Split:
         """Return the rows of one place."""
-        return Folds(3).split(codes, place, seed)
+        return FoldProtocol(3).split(codes, place, seed)
 
     def __str__(self) -> str:
         return f"{self.n_splits} random stratified splits, 66% to learn from and 33% to judge on"

@@ -113,7 +113,7 @@ class EnsembleRows:
         return float(self.wrong(rule_set, head) @ self.answers.weights)
 
 
-class Job(NamedTuple):
+class SearchJob(NamedTuple):
     """One search: class, most terms, number of the sample."""
 
     head: int
@@ -166,10 +166,10 @@ class RuleSetSearch:
     deadline: float | None = None
 
     @property
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> list[SearchJob]:
         """All jobs, ordered such that a run that ends early has done about as many of each kind."""
         return [
-            Job(head, n_terms, sample)
+            SearchJob(head, n_terms, sample)
             for sample in range(self.n_samples)
             for n_terms in range(1, self.max_terms + 1)
             for head in self.heads
@@ -191,7 +191,7 @@ class RuleSetSearch:
     def _find_rule_set(
         self,
         examples: BooleanExamples,
-        job: Job,
+        job: SearchJob,
         advance: Callable[[], None],
         check: Callable[[], None],
     ) -> SampledRuleSet | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rulewright.comparison import Folds, Learner, Report, Trial, all_trials, select_failed
+from rulewright.comparison import FoldProtocol, Learner, Report, Trial, all_trials, select_failed
 from rulewright_lab.experiments.bagging import BaggedLearner
 from rulewright_lab.experiments.charts import printed_versus_ours_chart
 from rulewright_lab.experiments.data import PaperData
@@ -51,7 +51,7 @@ class ClassicTable(NamedTuple):
             PaperData(name, (sets[name],), encoding=self.encoding)
             for name in extent.choose_sets(table.sets)
         ]
-        folds = Folds(10, extent.runs, used=2 if extent.quick else None)
+        folds = FoldProtocol(10, extent.runs, used=2 if extent.quick else None)
         return all_trials(self.learners, chosen, folds, extent.seed)
 
     def beside(self, records: Sequence[Record], sets: Sequence[str]) -> BesidePrinted:

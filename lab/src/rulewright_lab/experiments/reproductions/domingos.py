@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.comparison import (
-    Folds,
+    FoldProtocol,
     Grid,
     Learner,
     Place,
@@ -96,7 +96,7 @@ def trials(extent: Extent) -> list[Trial | Calculation]:
     """List the averages on parts, the combinations of rules, and the samples of noise."""
     noises = tuple(f"noise-{a}" for a in FEATURES)
     chosen = extent.choose_sets(tuple(dict.fromkeys((*PARTS_SETS, *RULE_SETS, *noises))))
-    protocol = Folds(3, extent.runs, used=1 if extent.quick else None)
+    protocol = FoldProtocol(3, extent.runs, used=1 if extent.quick else None)
     averages = [
         Learner(
             parts_label(base, name, size),

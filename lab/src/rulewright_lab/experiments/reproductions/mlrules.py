@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright.comparison import (
-    Folds,
+    FoldProtocol,
     Grid,
     Learner,
     Report,
@@ -93,7 +93,7 @@ def table1_trials(extent: Extent) -> list[Trial]:
     """List both variants, run in every way, on ten folds; the largest sets are not repeated."""
     used, trials = 2 if extent.quick else None, []
     for name in extent.choose_sets(printed_table("mlrules-table1").data):
-        protocol = Folds(10, 1 if name in MORE_RULES else extent.runs, used)
+        protocol = FoldProtocol(10, 1 if name in MORE_RULES else extent.runs, used)
         learners = [way.learner(v, name, quick=extent.quick) for way in WAYS for v in VARIANTS]
         trials += all_trials(learners, [PaperData(name)], protocol, extent.seed)
     return trials

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.comparison import Folds, Grid, Learner, Report, all_trials, select_failed
+from rulewright.comparison import FoldProtocol, Grid, Learner, Report, all_trials, select_failed
 from rulewright_lab.experiments.charts import printed_versus_ours_chart
 from rulewright_lab.experiments.data import PaperData
 from rulewright_lab.experiments.printed import printed_table
@@ -57,7 +57,7 @@ def table1_trials(extent: Extent) -> list[Trial]:
     """List our defaults, the published settings and the tree ensembles, five times on two folds."""
     chosen = extent.choose_sets([data.label for data in SETS])
     kept = [d for d in SETS if d.label in chosen and not (extent.quick and d.label in LARGE)]
-    protocol = Folds(2, extent.runs * (1 if extent.quick else N_REPEATS))
+    protocol = FoldProtocol(2, extent.runs * (1 if extent.quick else N_REPEATS))
     learners = (OURS, *TREES) if extent.quick else (OURS, *SOLVERS, *TREES)
     return all_trials(learners, kept, protocol, extent.seed)
 
@@ -108,7 +108,7 @@ def table1_report(records: Sequence[Record], extent: Extent) -> Report:
 def two_class_trials(extent: Extent) -> list[Trial]:
     """List our defaults on ten folds of the two-class sets of the MLRules paper."""
     names = extent.choose_sets(printed_table("mlrules-table1").data[:N_TWO_CLASS])
-    protocol = Folds(10, extent.runs, used=2 if extent.quick else None)
+    protocol = FoldProtocol(10, extent.runs, used=2 if extent.quick else None)
     return all_trials([OURS], [PaperData(name) for name in names], protocol, extent.seed)
 
 

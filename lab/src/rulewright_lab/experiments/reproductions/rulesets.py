@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.comparison import Folds, Learner, Report, Trial, all_trials, select_failed
+from rulewright.comparison import FoldProtocol, Learner, Report, Trial, all_trials, select_failed
 from rulewright_lab.experiments.charts import printed_versus_ours_chart
 from rulewright_lab.experiments.data import PaperData
 from rulewright_lab.experiments.printed import printed_table
@@ -43,7 +43,7 @@ def ensemble_trials(
     sets = dict(zip(table.sets, table.data, strict=True))
     chosen_settings = {**(QUICK if extent.quick else {}), **settings}
     learner = Learner(label, "ruleset-ensemble", chosen_settings, paper=True)
-    protocol = Folds(10, extent.runs, used=2 if extent.quick else None)
+    protocol = FoldProtocol(10, extent.runs, used=2 if extent.quick else None)
     chosen = [PaperData(name, (sets[name],)) for name in extent.choose_sets(table.sets)]
     return all_trials([learner], chosen, protocol, extent.seed)
 

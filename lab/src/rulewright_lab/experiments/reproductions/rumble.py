@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.comparison import (
-    Folds,
+    FoldProtocol,
     Grid,
     Learner,
     Report,
@@ -109,7 +109,7 @@ STUDIES = (
 
 def trials(extent: Extent) -> list[Trial]:
     """List the three criteria on all sets, and the biases on theirs, ten folds."""
-    table, folds = printed_table(ACCURACY), Folds(10, extent.runs)
+    table, folds = printed_table(ACCURACY), FoldProtocol(10, extent.runs)
     sets = dict(zip(table.sets, table.data, strict=True))
     names = _names(extent)
     chosen = [PaperData(name, (sets[name],)) for name in names]

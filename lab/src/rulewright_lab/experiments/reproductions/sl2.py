@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.comparison import Folds, Grid, Learner, Report, Trial, all_trials, select_failed
+from rulewright.comparison import (
+    FoldProtocol,
+    Grid,
+    Learner,
+    Report,
+    Trial,
+    all_trials,
+    select_failed,
+)
 from rulewright_lab.experiments.charts import printed_versus_ours_chart
 from rulewright_lab.experiments.data import PaperData
 from rulewright_lab.experiments.paired_tests import wilcoxon_signed_rank, win_tie_loss
@@ -37,7 +45,7 @@ def trials(extent: Extent) -> list[Trial]:
     steps = {"max_steps": 10_000} if extent.quick else {}
     learner = Learner(LABEL, "sl2", steps, paper=True)
     chosen = [PaperData(name, (sets[name],)) for name in extent.choose_sets(table.sets)]
-    return all_trials([learner], chosen, Folds(10, extent.runs), extent.seed)
+    return all_trials([learner], chosen, FoldProtocol(10, extent.runs), extent.seed)
 
 
 def report(records: Sequence[Record], extent: Extent) -> Report:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.comparison import (
-    Folds,
+    FoldProtocol,
     Grid,
     Learner,
     Report,
@@ -77,7 +77,7 @@ def table1_plan(learners: Sequence[Learner], extent: Extent) -> list[Trial]:
     sets, trials = table1_sets(), []
     for name in extent.choose_sets(list(sets)):
         data, n_train = sets[name]
-        protocol: Splits = Folds(10, extent.runs, used=3 if extent.quick else None)
+        protocol: Splits = FoldProtocol(10, extent.runs, used=3 if extent.quick else None)
         if n_train is not None:
             pool = ADULT_TRAIN if name in FROM_TWO_FILES else None
             protocol = Holdout(n_train, pool, extent.runs)
