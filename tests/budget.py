@@ -6,6 +6,7 @@ marked `full` with the reason, and property tests draw a share of their examples
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 SHARE = 0.3
 """Of the examples that a full run draws; one setting for all property tests."""
@@ -25,7 +26,12 @@ def examples(n, **others):
 
 
 def load_profile():
-    """Draw the same examples on every machine, without a clock."""
+    """Draw the same examples on every machine, without a clock.
+
+    Hypothesis also draws constants of the modules that are loaded, so that examples would depend
+    on which tests ran before in the same process: none are given to it.
+    """
+    providers._get_local_constants = lambda: providers._local_constants
     settings.register_profile(
         "rulewright",
         derandomize=True,

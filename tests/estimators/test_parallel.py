@@ -234,7 +234,7 @@ PLACES = {
 def test_control_c_leaves_nothing_behind(make, place, presser, monkeypatch):
     """KeyboardInterrupt comes soon, no thread keeps working, and the next fit is as ever."""
     settings, n_jobs = place
-    data = numbers(1000 if make is LEARNERS["rise"] else 3000)  # RISE takes squares of rows
+    data = numbers(3000)
     est = chosen(make, {**DRAWN, "calibration": None, "precision_cv": None}, n_jobs=n_jobs)
     expected = fit(clone(est), *data)
     run = Boosting.run
