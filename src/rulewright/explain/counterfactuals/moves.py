@@ -260,7 +260,7 @@ def _of_gap(
     """Give the short value of a gap nearest to the start, and a whole one if that is asked for."""
     step = _STEP * unit
     if math.isnan(start):
-        return _between(schema, *_ends_near_cuts(low, high, unit), None)
+        return _near_cuts(schema, low, high, unit)
     if low < start < high:
         return []
     above = start <= low
@@ -275,14 +275,20 @@ def _of_gap(
     return found
 
 
-def _ends_near_cuts(low: float, high: float, unit: float) -> tuple[float, float]:
-    """Narrow a gap to what is within a unit of both its cuts, or of the one that it has."""
-    if math.isinf(low):
-        return (high - unit, high) if math.isfinite(high) else (-unit, unit)
-    if math.isinf(high):
-        return low, low + unit
-    ends = max(low, high - unit), min(high, low + unit)
-    return ends if ends[0] < ends[1] else (low, high)
+def _near_cuts(schema: ColumnSchema, low: float, high: float, unit: float) -> list[float]:
+    """Give a value of a gap near to its cuts, for a row that has none."""
+    if math.isinf(low) and math.isinf(high):
+        return _between(schema, -unit, unit, None)
+    if math.isfinite(low) and math.isfinite(high):
+        near = max(low, high - unit), min(high, low + unit)
+        return _between(schema, *near, None) or _between(schema, low, high, None)
+    # A unit may be too small to hold a value of the column: a number of so many digits, a date.
+    cut = low if math.isinf(high) else high
+    for width in (max(unit, 4 * math.ulp(cut)) * 2.0**k for k in range(64)):
+        ends = (low, low + width) if math.isinf(high) else (high - width, high)
+        if math.isfinite(sum(ends)) and (found := _between(schema, *ends, None)):
+            return found
+    return []
 
 
 def _between(schema: ColumnSchema, low: float, high: float, near: float | None) -> list[float]:
