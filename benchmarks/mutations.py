@@ -61,7 +61,8 @@ class Copy:
         self.python = folder / "venv/bin/python"
         [site] = (folder / "venv/lib").glob("python*/site-packages")
         paths = [path for path in sys.path if path.endswith("site-packages")]
-        (site / "all.pth").write_text("\n".join([str(self.root / "src"), *paths]))
+        own = [str(self.root / "src"), str(self.root / "lab/src")]
+        (site / "all.pth").write_text("\n".join([*own, *paths]))
 
     def place_of(self, path, old):
         """Find the file that has a text once: the one named, or where it went."""
