@@ -92,7 +92,6 @@ CoverLines checked_lines(const Matrix<std::uint64_t>& words, std::size_t n_rows)
 }
 
 auto count_held_rows(const Matrix<std::uint64_t>& words) {
-    require(words.shape(0) < std::size_t{1} << 31, "there are too many covers");
     const CoverLines covers{words.data(), words.shape(0), words.shape(1) * kWordBits};
     return to_numpy(without_gil([&] { return count_held(covers); }));
 }
