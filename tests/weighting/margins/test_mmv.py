@@ -9,6 +9,8 @@ from builders import SEEDS
 from margin_problems import best_in_one_ball, dense_weights, draw_problem, run
 from rulewright.encoding.signed import SignedCovers
 from rulewright.weighting import MMV
+from rulewright.weighting.margins.ball import MarginQuadratic
+from rulewright.weighting.margins.mmv import ActiveSet
 
 KAPPAS = st.sampled_from([0.05, 1.0, 5.0])
 
@@ -127,6 +129,16 @@ def test_a_repeated_row_is_a_row_of_weight_two(seed):
     x, y = problem.x.repeat(counts, axis=1), problem.y.repeat(counts)
     repeated = run(MMV(), problem._replace(x=x, y=y, a=np.full(total, 1 / total)), block=9)[1][-1]
     assert state.solution.value == pytest.approx(repeated.value, abs=1e-12)
+
+
+def test_an_inverse_that_rounding_has_spoilt_is_made_again():
+    """A flat way without an end has no step; the weights are those of a sound inverse."""
+    d = np.array([0.5, 0.3])
+    problem = MarginQuadratic(d, np.array([[1.0, 0.2], [0.2, 1.0]]), 1.0)
+    sound = ActiveSet().solve(problem, np.zeros(2))
+    spoilt = ActiveSet()
+    spoilt._inverse = np.array([[0.75, 0.0], [0.0, 0.0]])  # the curvature of the first rule
+    np.testing.assert_allclose(spoilt.solve(problem, np.zeros(2)), sound, rtol=1e-9)
 
 
 def test_nothing_to_learn_gives_no_weights():

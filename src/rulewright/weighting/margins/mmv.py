@@ -11,6 +11,7 @@ linearly until another atom has no weight left, and takes its place.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -95,6 +96,9 @@ class ActiveSet:
         step, blocking = _longest_step(self.v, -z[1:])
         if not flat and slope / bend < step:
             step, blocking = slope / bend, None
+        if math.isinf(step):  # only rounding makes a flat way without an end
+            self._take_alone(j, sign)
+            return self._settle()
         self.v = self.v - step * z[1:]
         if blocking is not None and len(self.atoms) == 1:
             self._take_alone(j, sign)
