@@ -413,7 +413,7 @@ def compact(**changed):
         "linear": False,
         "ordinal": False,
         "missing_conditions": False,
-        "max_bins": None,
+        "max_bins": 1024,
         "constraints": None,
         "class_weight": None,
         "random_state": 0,

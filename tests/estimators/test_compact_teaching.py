@@ -1,20 +1,24 @@
 """Teachers of compact rules: targets, price, ordered classes, corrected precision."""
 
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from builders import compact, mixed_table, softmax
 from rulewright import CompactRulesClassifier, CompactRulesRegressor, load_model
-from rulewright.data import read_table
+from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.compact.losses import ClassLoss
-from rulewright.estimators.compact.members import ResponseProblem
+from rulewright.estimators.compact.members import Candidate, ResponseProblem
 from rulewright.estimators.compact.search import LARGEST_OVERLAP
+from rulewright.estimators.compact.teachers import Teachers
+from rulewright.estimators.folds.folds import Folds
 from rulewright.estimators.folds.precision import CoverComparison, MeanOptimism
 from rulewright.kernels import ROW
 from rulewright.rules import Coverage, Head
+from rulewright.search import Constraints
 from rulewright.weighting import Multinomial
 
 pytestmark = pytest.mark.native
@@ -45,14 +49,64 @@ def test_statistics_are_those_of_the_targets(n_classes, ordinal):
         assert loss.gain(rows, head) == pytest.approx(expected, rel=1e-9)
 
 
-def test_labels_settle_the_points():
-    """The finished fit is that of labels: without rules it gives their shares."""
+def test_without_rules_the_answers_are_the_mean_targets():
+    """The intercepts give the shares that are learned, labels or not."""
     loss, _ = loss_of(2, 3, False)
     none = ResponseProblem.of([], 90)
-    shares = np.bincount(loss.labels, weights=loss.weights) / loss.weights.sum()
-    np.testing.assert_allclose(loss.settle(none).answers[0], shares, rtol=1e-6)
     mean = loss.weights @ loss.shares / loss.weights.sum()
-    np.testing.assert_allclose(loss.fit(none, 1e-14).answers[0], mean, rtol=1e-6)
+    np.testing.assert_allclose(loss.settle(none).answers[0], mean, rtol=1e-6)
+
+
+def test_teachers_do_not_see_the_fold_that_they_teach():
+    """Changing the labels of a fold changes no target of its search, but those of the others."""
+    X, y = mixed_table(np.random.default_rng(5), 120, n_classes=2)
+    turned = np.arange(120) % 4 == 1
+
+    def learn(labels):
+        rows = TrainingSet.of(read_table(X, target=labels))
+        folds = Folds(np.arange(120) % 4)
+        teachers = Teachers(rows, False, False, Constraints())
+        teachers.learn([folds], np.random.RandomState(0), 1)
+        return [teachers.probabilities(0, fold) for fold in range(4)], teachers.probabilities()
+
+    before, after = learn(y), learn(np.where(turned, 1 - y, y))
+    np.testing.assert_array_equal(before[0][1], after[0][1])
+    assert not np.array_equal(before[0][2], after[0][2])
+    assert not np.array_equal(before[1], after[1])
+
+
+@pytest.mark.parametrize(("n_classes", "ordinal"), [(2, False), (3, False), (4, True)])
+def test_the_expansion_tells_what_changes_gain(n_classes, ordinal):
+    """Near a minimum the second order tells the loss of fits: of more, fewer and other rules."""
+    loss, rng = loss_of(7, n_classes, ordinal)
+    loss.shares = 0.9 / n_classes + 0.1 * loss.shares  # small points: higher orders hardly matter
+    masks = rng.random((6, 90)) < 0.5
+    heads = [loss.heads[place % len(loss.heads)] for place in range(6)]
+
+    def fit(places):
+        chosen = PackedCovers.pack(masks[places])
+        return loss.fit(ResponseProblem(chosen, [heads[k] for k in places], {}), 1e-18)
+
+    start = fit([0, 1, 2])
+    candidates = []
+    for k in (3, 4, 5):
+        rows = np.flatnonzero(masks[k]).astype(ROW)
+        one = SimpleNamespace(head=heads[k], rows=rows, values=None)
+        candidates.append(Candidate(one, rows, None, loss.hits(rows, heads[k], None)))
+    expansion = loss.expand(start, candidates)
+    free = start.responses > 0
+    for place, k in enumerate((3, 4, 5)):
+        more = fit([0, 1, 2, k])
+        if (more.responses[:3] > 0).tolist() == free.tolist():
+            gained = start.loss - more.loss
+            assert expansion.added[place] == pytest.approx(gained, rel=0.1, abs=1e-6)
+    for place in np.flatnonzero(free).tolist():
+        rest = [k for k in range(3) if k != place]
+        fewer = fit(rest)
+        if (fewer.responses > 0).tolist() == free[rest].tolist():
+            assert expansion.removed[place] == pytest.approx(
+                fewer.loss - start.loss, rel=0.1, abs=1e-6
+            )
 
 
 @pytest.mark.parametrize(("n_classes", "ordinal"), [(2, False), (5, False), (4, True)])
@@ -81,7 +135,7 @@ def test_rows_of_the_same_rules_are_fitted_as_one(n_classes, ordinal):
 
 
 def test_without_a_teacher_labels_are_the_targets():
-    """A share of 0 gives another model, but still the price of few rules."""
+    """A share of 0 gives another model; teachers still tell the price of few rules."""
     X, y = mixed_table(np.random.default_rng(5), 300, n_classes=2)
     alone, taught = (
         compact(max_rules=4, teacher_share=share).fit(X, y).model_ for share in (0.0, 0.75)

@@ -1,9 +1,7 @@
-"""Compact rules for classes, and their teacher.
+"""Compact rules for classes.
 
-The teacher is a large ensemble whose probabilities are targets beside labels. A label says what
-happened in a row, the probabilities of MLRules about how often it does: few rules that learn from
-both fit less noise, and the teacher's accuracy on rows left out is the price of having few. A
-teacher has seen the rows that it teaches, as its pupil has, and no others.
+The targets are labels mixed with the probabilities of teachers (`teachers.py`). The accuracy of the
+teachers on held-out rows is the price of having few rules.
 """
 
 from __future__ import annotations
@@ -19,11 +17,12 @@ from rulewright.estimators.compact.members import Member, ResponseProblem, fitte
 from rulewright.estimators.compact.settings import (
     CompactRules,
     SearchOutcome,
-    Size,
     condition_charge,
     least_gain,
     ridge,
 )
+from rulewright.estimators.compact.sizes import Size
+from rulewright.estimators.compact.teachers import Teachers
 from rulewright.estimators.contract.base import ORDINAL
 from rulewright.estimators.contract.constrained import BoostedClassifier
 from rulewright.estimators.contract.parameters import OrderDomain, Parameter, Real
@@ -31,8 +30,6 @@ from rulewright.estimators.contract.weights import scale_weights
 from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
 from rulewright.estimators.folds.folds import Folds, assign_folds, choosing_rows, keep_splits
 from rulewright.estimators.folds.precision import CoverComparison, MeanOptimism
-from rulewright.estimators.mlrules.estimator import MLRulesClassifier
-from rulewright.estimators.mlrules.settings import Growth
 from rulewright.evidence import accuracy, log_loss
 from rulewright.model import AdditiveRules
 from rulewright.rules import Adds, Coverage, Rule
@@ -45,21 +42,16 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray
 
 
-FEW_CLASSES = 4
-"""A teacher of more classes than this is in a hurry: its time grows with their square."""
-
-RULES_PER_CLASS, MANY_CLASSES = 100, 30
-"""Rules of such a teacher: so many a class, of at most so many classes."""
-
-
 class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     """Few rules that people can read, as good as few rules can be, for classes.
 
     The targets are labels mixed with the probabilities of an ensemble of many rules, the teacher,
     which have less noise. Rules are added one by one, and after each the responses of all are
     fitted together (fully corrective boosting); every condition is charged what it takes to
-    describe it, so that conditions which do not pay are taken out; at the end rules are replaced as
-    long as that helps. The number of rules is chosen by cross-validation of the whole search.
+    describe it, so that conditions which do not pay are taken out; after each rule that joins,
+    others are replaced, shortened or removed if that helps. Cross-validation of the whole search
+    chooses the number of rules. If no column predicts the classes better than chance, there are no
+    rules, and a warning says so.
 
     Attributes
     ----------
@@ -82,9 +74,9 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     (True, True)
     """
 
-    l2: float = ridge(default=0.4)
+    l2: float = ridge(default=1.0)
     condition_cost: float = condition_charge(default=0.2)
-    min_gain: float = least_gain(default=0.75)
+    min_gain: float = least_gain(default=0.3)
     teacher_share: float = Parameter(
         Real(0, 1),
         "Share of the targets that are probabilities of a large ensemble, MLRules with pruning; "
@@ -101,19 +93,23 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
             return self._constant(rows, constraints)
         rows, random = scale_weights(rows), check_random_state(self.random_state)
         sample = choosing_rows(rows, random, settings.MOST_ROWS)
-        folds = None
+        repeats: list[Folds] = []
         if sample.n_rows >= LEAST_ROWS:
-            folds = assign_folds(sample.labels, keep_splits(self.cv, sample.places), random)
-        lessons = TeachingSample(
-            sample, self.teacher_share, ordinal, self.missing_conditions, constraints
-        )
-        found = self._search(sample, lessons.loss, constraints, folds, random, len(rows.classes))
-        model = self._model(rows, lessons, found, folds, constraints)
+            repeats = self._repeat_folds(
+                sample.n_rows,
+                lambda cv: assign_folds(sample.labels, keep_splits(cv, sample.places), random),
+            )
+        teachers = Teachers(sample, ordinal, self.missing_conditions, constraints)
+        if repeats or self.teacher_share > 0:
+            teachers.learn(repeats, random, self._n_threads)
+        lessons = ClassLessons(teachers, self.teacher_share, self.l2)
+        found = self._search(sample, lessons, constraints, repeats, random, len(rows.classes))
+        model = self._model(rows, lessons, found, constraints)
         answers, left_out = self.size_.out_of_fold, None
-        if answers is not None and folds is not None:
+        if answers is not None:
             scores = np.log(np.maximum(answers, LEAST_PROBABILITY))
-            left_out = OutOfFold.of(scores, folds, sample)
-            price = lessons.price(answers, len(model) + n_lines(found.search.members))
+            left_out = OutOfFold.of(scores, repeats[0], sample)
+            price = lessons.price(answers, len(model) + n_lines(found.model.members), repeats[0])
             model = model.with_summary({**model.summary, "price": price})
         return with_probabilities(model, rows, None, left_out)
 
@@ -127,22 +123,20 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     def _model(
         self,
         rows: TrainingSet,
-        lessons: TeachingSample,
-        searched: SearchOutcome,
-        folds: Folds | None,
+        lessons: ClassLessons,
+        outcome: SearchOutcome,
         constraints: Constraints,
     ) -> AdditiveRules:
         """Turn the members into rules; if they were chosen on a sample, fit them to all rows."""
-        search, sample = searched.search, lessons.rows
-        fitted = search.fitted
+        (members, fitted), sample = outcome.model, lessons.rows
         if sample is not rows:
-            members = [member.on(rows.table) for member in search.members]
             targets = np.eye(len(rows.classes))[rows.labels]
             loss = ClassLoss(rows.labels, rows.weights, targets, self.l2, lessons.ordinal)
-            fitted = loss.settle(ResponseProblem.of(members, rows.n_rows))
-        pairs = zip(search.members, fitted.responses.tolist(), strict=True)
+            placed = [member.on(rows.table) for member in members]
+            fitted = loss.settle(ResponseProblem.of(placed, rows.n_rows))
+        pairs = zip(members, fitted.responses.tolist(), strict=True)
         kept = [(one, response) for one, response in pairs if isinstance(one, Member) and response]
-        coverages = _coverages([member for member, _ in kept], rows, searched, folds, sample)
+        coverages = self._count_coverages([member for member, _ in kept], rows, outcome, sample)
         found = [
             Rule(member.body, Adds(member.head, response), coverage)
             for (member, response), coverage in zip(kept, coverages, strict=True)
@@ -150,64 +144,67 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         size = self.size_.to_json(sample.weights)
         summary = {**self._summary(rows, constraints), "size": size}
         starts = tuple(fitted.intercepts.tolist())
-        lines = fitted_lines(search.members, fitted.responses, len(rows.classes))
+        lines = fitted_lines(members, fitted.responses, len(rows.classes))
         return AdditiveRules(rows.schema, rows.classes, starts, tuple(found), summary, linear=lines)
 
+    def _count_coverages(
+        self,
+        members: Sequence[Member],
+        rows: TrainingSet,
+        outcome: SearchOutcome,
+        sample: TrainingSet,
+    ) -> list[Coverage]:
+        """Count rules on all rows; correct their precision by the optimism in the folds."""
+        counted = [rows.weights_by_class(member.body.holds(rows.table)) for member in members]
+        correction = None
+        if outcome.runs.repeats:
+            compared = _compare_covers(outcome, self.size_.n_rules, sample)
+            correction = MeanOptimism.estimate(compared)
+        if correction is None:
+            return [Coverage.of(tuple(weights.tolist())) for weights in counted]
+        weights = np.array(counted).reshape(-1, len(rows.classes))
+        supports = weights.sum(axis=1).tolist()
+        return correction.coverages([member.head for member in members], weights, supports)
 
-class TeachingSample:
-    """Losses of the rows of a sample, each with a teacher that learned from its training rows.
+
+class ClassLessons:
+    """Losses whose targets are labels mixed with the probabilities of teachers.
 
     Parameters
     ----------
-    rows : TrainingSet
-        The rows.
+    teachers : Teachers
+        Learned teachers.
     share : float
-        Share of the targets that a teacher gives.
-    ordinal : bool
-        Whether the classes are in an order.
-    missing_conditions : bool
-        Whether "is missing" is a condition.
-    constraints : Constraints
-        What the expert demands of the rules.
-
-    Attributes
-    ----------
-    left_out : float64 array of shape (rows, classes)
-        Probabilities of rows by the teacher that did not see them, NaN if all have.
-    teacher : AdditiveRules or None
-        The last teacher of all rows.
+        Share of the targets that teachers give.
+    l2 : float
+        Ridge penalty of the points.
     """
 
-    def __init__(
-        self,
-        rows: TrainingSet,
-        share: float,
-        ordinal: bool,
-        missing_conditions: bool,
-        constraints: Constraints,
-    ) -> None:
-        self.rows, self.share, self.ordinal = rows, share, ordinal
-        self.missing_conditions, self.constraints = missing_conditions, constraints
-        self.left_out = np.full((rows.n_rows, len(rows.classes)), np.nan)
-        self.teacher: AdditiveRules | None = None
+    def __init__(self, teachers: Teachers, share: float, l2: float) -> None:
+        self.teachers, self.share, self.l2 = teachers, share, l2
+        self.rows, self.ordinal = teachers.rows, teachers.ordinal
+        self.targets = np.eye(len(self.rows.classes))[self.rows.labels]
 
-    def loss(self, train: BoolArray, l2: float, seed: int, n_threads: int) -> ClassLoss:
+    def loss(self, train: BoolArray, place: tuple[int, int] | None, n_threads: int) -> ClassLoss:
         """Return the loss of training rows; the others get answers too."""
-        teacher = self._teach(train, seed, n_threads)
-        p = teacher.predict_proba(self.rows.table, n_threads=n_threads)
-        self.left_out[~train] = p[~train]
-        if train.all():
-            self.teacher = teacher
         labels, weights = self.rows.labels, np.where(train, self.rows.weights, 0.0)
-        mixed = (1 - self.share) * np.eye(p.shape[1])[labels] + self.share * p
-        return ClassLoss(labels, weights, np.clip(mixed, 0, 1), l2, self.ordinal, n_threads)
+        targets = np.eye(len(self.rows.classes))[labels]
+        if self.share > 0:
+            p = self.teachers.probabilities(*(place or (None, None)))
+            targets = np.clip((1 - self.share) * targets + self.share * p, 0, 1)
+        return ClassLoss(labels, weights, targets, self.l2, self.ordinal, n_threads)
 
-    def price(self, few: FloatArray, n_rules: int) -> list[dict[str, Any]]:
-        """Compare the answers of few rules with those of the teachers, on rows left out."""
-        seen = ~np.isnan(self.left_out[:, 0]) & ~np.isnan(few[:, 0])
+    def price(self, few: FloatArray, n_rules: int, folds: Folds) -> list[dict[str, Any]]:
+        """Compare the answers of few rules with those of the teachers, on held-out rows."""
+        seen = folds.ever_held_out
+        many = folds.scatter(
+            [
+                self.teachers.probabilities(0, fold)[folds.held_out_mask(fold)]
+                for fold in range(len(folds))
+            ]
+        )
         labels, weights = self.rows.labels[seen], self.rows.weights[seen]
-        n_many = 0 if self.teacher is None else len(self.teacher)
-        compared = (("CompactRules", n_rules, few), ("MLRules", n_many, self.left_out))
+        compared = (("CompactRules", n_rules, few), ("MLRules", self.teachers.n_rules, many))
         return [
             {
                 "learner": name,
@@ -218,64 +215,17 @@ class TeachingSample:
             for name, n, p in compared
         ]
 
-    def _teach(self, train: BoolArray, seed: int, n_threads: int) -> AdditiveRules:
-        rows = self.rows if train.all() else self.rows.take(np.flatnonzero(train))
-        hurried = len(self.rows.classes) > FEW_CLASSES and not self.ordinal
-        # Conditions that fit noise would be taught.
-        growth = Growth(prune=True, class_choice="prefixed" if hurried else "auto")
-        teacher = MLRulesClassifier(
-            growth=growth,
-            ordinal=self.ordinal,
-            missing_conditions=self.missing_conditions,
-            constraints=self.constraints,
-            random_state=seed,
-            n_jobs=n_threads,
-            **self._make_quick_settings(),
-        )
-        return teacher._learn(rows)  # noqa: SLF001 - rows that are read and weighted already
 
-    def _make_quick_settings(self) -> dict[str, Any]:
-        """Return settings that teach many classes in a fraction of the time, about as well."""
-        n_classes = len(self.rows.classes)
-        if n_classes <= FEW_CLASSES:
-            return {}
-        return {
-            "max_rules": RULES_PER_CLASS * min(n_classes, MANY_CLASSES),
-            "learning_rate": 0.2,
-            "max_bins": 64,
-        }
-
-
-def _coverages(
-    members: Sequence[Member],
-    rows: TrainingSet,
-    searched: SearchOutcome,
-    folds: Folds | None,
-    sample: TrainingSet,
-) -> list[Coverage]:
-    """Count rules on all rows; correct their precision where models of folds tell the optimism."""
-    counted_rules = [rows.weights_by_class(member.body.holds(rows.table)) for member in members]
-    correction = None
-    if folds is not None:
-        correction = MeanOptimism.estimate(_compared(searched.left_out, folds, sample))
-    if correction is None:
-        return [Coverage.of(tuple(weights.tolist())) for weights in counted_rules]
-    weights = np.array(counted_rules).reshape(-1, len(rows.classes))
-    supports = weights.sum(axis=1).tolist()
-    return correction.coverages([member.head for member in members], weights, supports)
-
-
-def _compared(
-    models: Sequence[Sequence[Member]], folds: Folds, rows: TrainingSet
-) -> CoverComparison:
+def _compare_covers(outcome: SearchOutcome, n_rules: int, rows: TrainingSet) -> CoverComparison:
     """Count the rules of the model of each fold on its training rows and on its held-out rows."""
     heads, seen, unseen = [], [], []
-    for fold, members in enumerate(models):
-        held_out = folds.held_out_mask(fold)
-        for member in members:
-            covered = member.cover.row_mask()
-            heads.append(member.head)
-            seen.append(rows.weights_by_class(covered & ~held_out))
-            unseen.append(rows.weights_by_class(covered & held_out))
+    for paths, folds in zip(outcome.runs.paths, outcome.runs.repeats, strict=True):
+        for fold, one in enumerate(paths):
+            held_out = folds.held_out_mask(fold)
+            for member in one.path[n_rules].rules:
+                covered = member.cover.row_mask()
+                heads.append(member.head)
+                seen.append(rows.weights_by_class(covered & ~held_out))
+                unseen.append(rows.weights_by_class(covered & held_out))
     sides = (np.array(side).reshape(-1, len(rows.classes)) for side in (seen, unseen))
     return CoverComparison(heads, *sides)

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from rulewright import kernels
-from rulewright.estimators.compact.members import LineMember, Member, ResponseProblem, RuleOnRows
+from rulewright.estimators.compact.expansion import Expansion, HeadCurvature
+from rulewright.estimators.compact.members import (
+    Candidate,
+    LineMember,
+    Member,
+    ResponseProblem,
+    RuleOnRows,
+)
 from rulewright.kernels import (
     STAT,
     BoolArray,
@@ -25,6 +32,7 @@ from rulewright.kernels import (
     Score,
     StatArray,
 )
+from rulewright.rules import Head
 from rulewright.search import Constraints, allowed_terms, directions, linear_columns
 from rulewright.weighting import LogLikelihood, Multinomial
 
@@ -32,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.data import Table
-    from rulewright.rules import Head
 
 LARGEST_MOVE = 1.5
 """Points that a step of a slope moves a row at most."""
@@ -96,29 +103,63 @@ class FittedResponses:
         Scores that every row starts with.
     by_group : float64 array of shape (groups, outputs)
         Probabilities, or numbers, of the groups of rows that the same rules cover.
-    groups : int32 array, optional
-        The group of each row; by default every row is one.
+    problem : ResponseProblem
+        Rules and lines, with the groups as their rows.
+    weights : float64 array
+        Weight of each group.
+    groups : int32 array
+        The group of each row.
     """
 
     loss: float
     responses: FloatArray
     intercepts: FloatArray
     by_group: FloatArray
-    groups: IntArray | None = None
+    problem: ResponseProblem
+    weights: FloatArray
+    groups: IntArray
+
+    @property
+    def start(self) -> FloatArray:
+        """Responses and intercepts as the start of another fit."""
+        return np.concatenate([self.responses, self.intercepts[1:]])
 
     @cached_property
     def answers(self) -> FloatArray:
         """Probabilities, or numbers, of all rows; of most fits nobody asks for them."""
-        return self.by_group if self.groups is None else self.by_group[self.groups]
+        return self.by_group[self.groups]
+
+    def weights_of(self, candidates: Sequence[Candidate], weights: FloatArray) -> FloatArray:
+        """Sum what candidates weigh in each group: rows times values, for a line."""
+        found = np.empty((len(candidates), len(self.weights)))
+        for line, one in zip(found, candidates, strict=True):
+            own = weights[one.rows] if one.values is None else weights[one.rows] * one.values
+            line[:] = np.bincount(self.groups[one.rows], own, len(self.weights))
+        return found
+
+    def squares_of(
+        self, candidates: Sequence[Candidate], found: FloatArray, weights: FloatArray
+    ) -> FloatArray:
+        """Put sums of weight times squared value in the place of the sums of lines."""
+        if all(one.values is None for one in candidates):
+            return found
+        squares = found.copy()
+        for line, one in zip(squares, candidates, strict=True):
+            if one.values is not None:
+                own = weights[one.rows] * np.square(one.values)
+                line[:] = np.bincount(self.groups[one.rows], own, len(self.weights))
+        return squares
 
 
 class CompactLoss(Protocol):
     """A loss and its rows."""
 
     unit: float
+    weights: FloatArray
     l2: float
     stats: StatArray
     heads: tuple[Head, ...]
+    has_teacher: bool
 
     def fit(
         self, problem: ResponseProblem, tolerance: float, start: FloatArray | None = None
@@ -127,6 +168,15 @@ class CompactLoss(Protocol):
 
     def settle(self, problem: ResponseProblem) -> FittedResponses:
         """Fit the responses of the finished model, to many digits."""
+
+    def fit_labels(self, problem: ResponseProblem, start: FloatArray) -> FittedResponses:
+        """Fit the responses to labels alone."""
+
+    def hits(self, rows: RowArray, head: Head, values: FloatArray | None) -> float:
+        """Return what of the derivative along a candidate never changes."""
+
+    def expand(self, fitted: FittedResponses, candidates: Sequence[Candidate]) -> Expansion:
+        """Return the derivatives at a fit, along its members and along candidates."""
 
     def look(self, fitted: FittedResponses) -> None:
         """Bring the statistics up to date with a fit."""
@@ -178,6 +228,7 @@ class ClassLoss:
         n_threads: int = 1,
     ) -> None:
         self.labels, self.weights, self.shares, self.l2 = labels, weights, shares, l2
+        self.has_teacher = bool((shares[np.arange(len(labels)), labels] < 1).any())
         self.n_threads = n_threads
         start = np.zeros(shares.shape[1])
         self.likelihood = LogLikelihood(
@@ -201,8 +252,12 @@ class ClassLoss:
         return self._fit(problem, self.shares, tolerance, start)
 
     def settle(self, problem: ResponseProblem) -> FittedResponses:
-        """Fit to the labels alone: a teacher helps to choose rules, labels weigh them."""
-        return self._fit(problem, self._label_shares(), 1e-20)
+        """Fit to many digits."""
+        return self._fit(problem, self.shares, 1e-14)
+
+    def fit_labels(self, problem: ResponseProblem, start: FloatArray) -> FittedResponses:
+        """Fit to labels, without what teachers say."""
+        return self._fit(problem, self._label_shares(), 1e-7, start)
 
     def _label_shares(self) -> FloatArray:
         return np.eye(self.shares.shape[1])[self.labels]
@@ -223,7 +278,7 @@ class ClassLoss:
             shares=rows.shares,
             l2=self.l2,
             tolerance=tolerance,
-            start=start,
+            start=None if problem.lines else start,
             n_threads=self.n_threads,
         )
         fit.fit_all()
@@ -231,7 +286,27 @@ class ClassLoss:
         logs = np.log(np.maximum(p, LEAST_PROBABILITY))
         loss = -float(rows.weights @ (rows.shares * logs).sum(axis=1))
         loss += 0.5 * self.l2 * float(b @ b)
-        return FittedResponses(loss, b, fit.intercepts, p, rows.groups)
+        return FittedResponses(loss, b, fit.intercepts, p, rows.problem, rows.weights, rows.groups)
+
+    def hits(self, rows: RowArray, head: Head, values: FloatArray | None) -> float:
+        """Return the weight of the classes of a head."""
+        own = self.weights[rows] if values is None else self.weights[rows] * values
+        return float(own @ self.shares[rows, head.first : head.last + 1].sum(axis=1))
+
+    def expand(self, fitted: FittedResponses, candidates: Sequence[Candidate]) -> Expansion:
+        """Compute the derivatives from groups of rows: rows of a group share probabilities."""
+        curvature, problem = HeadCurvature(fitted.by_group), fitted.problem
+        n_classes, n_rules = self.shares.shape[1], len(problem.heads)
+        heads = [*problem.heads, *(Head(k, k) for k in range(1, n_classes))]
+        values = np.concatenate([problem.columns, np.ones((n_classes - 1, len(fitted.weights)))])
+        second = curvature.across(heads, values * fitted.weights, heads, values)
+        second[np.arange(n_rules), np.arange(n_rules)] += self.l2
+        own_heads = [one.head for one in candidates]
+        weights = fitted.weights_of(candidates, self.weights)
+        pulls = np.array([one.hits for one in candidates]) - curvature.expect(own_heads, weights)
+        own = curvature.own(own_heads, fitted.squares_of(candidates, weights, self.weights))
+        across = curvature.across(own_heads, weights, heads, values)
+        return Expansion.of(fitted.responses, second, pulls, own + self.l2, across)
 
     def look(self, fitted: FittedResponses) -> None:
         """Compute the derivatives at the probabilities."""

@@ -91,6 +91,24 @@ class LineMember:
         return replace(self, values=self.sign * linear_columns((self.term,), table)[:, 0])
 
 
+class Candidate(NamedTuple):
+    """A rule or line that may join the model, with what a search needs of it again and again.
+
+    `rows` are the training rows that it covers, `values` those of a line there, and `hits` what of
+    the derivative along it never changes (see `CompactLoss.hits`).
+    """
+
+    member: Member | LineMember
+    rows: RowArray
+    values: FloatArray | None
+    hits: float
+
+    @property
+    def head(self) -> Head:
+        """What it adds to."""
+        return self.member.head
+
+
 class RuleOnRows(NamedTuple):
     """Tests of a rule, its head, and the rows to learn from: all but some that are left out."""
 
@@ -120,6 +138,14 @@ class ResponseProblem(NamedTuple):
         lines = {k: one.values for k, one in enumerate(members) if isinstance(one, LineMember)}
         covers = none.stack(*(member.cover for member in members))
         return cls(covers, [member.head for member in members], lines)
+
+    @property
+    def columns(self) -> FloatArray:
+        """What the response of each rule or line multiplies in each row."""
+        columns = self.covers.unpack().astype(np.float64)
+        for place, values in self.lines.items():
+            columns[place] = values
+        return columns
 
     def group_rows(self, weights: FloatArray, shares: FloatArray) -> GroupedProblem:
         """Put rows together that the same rules cover: they have the same probabilities.

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from rulewright.encoding import BinnedColumns, PackedCovers
 from rulewright.estimators.compact import settings
+from rulewright.estimators.compact.expansion import Expansion
 from rulewright.estimators.compact.losses import FittedResponses
 from rulewright.estimators.compact.members import Member, ResponseProblem, fitted_lines, n_lines
 from rulewright.estimators.compact.settings import CompactRules
@@ -26,10 +27,10 @@ from rulewright.rules import Adds, Head, NumberCoverage, Rule
 from rulewright.search import LEAST_ROWS, Constraints, SearchLimits, Subsampler, TreeGrower
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from rulewright.data import RegressionSet
-    from rulewright.estimators.compact.members import RuleOnRows
+    from rulewright.estimators.compact.members import Candidate, RuleOnRows
 
 N_TREES, N_LEAVES, LEARNING_RATE, SUBSAMPLE, LEAST_WEIGHT = 100, 6, 0.1, 0.5, 5.0
 
@@ -72,36 +73,35 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
             drawn = random.permutation(rows.n_rows)[: settings.MOST_ROWS]
             sample = rows.take(np.sort(drawn))
         y, unit = scale_numbers(rows.numbers, rows.weights)
-        own, folds = sample.numbers / unit, None
+        own, repeats = sample.numbers / unit, []
         if sample.n_rows >= LEAST_ROWS:
-            folds = number_folds(sample.n_rows, self.cv, sample.places, random)
-
-        def loss(train: BoolArray, l2: float, seed: int, n_threads: int) -> NumberLoss:
-            return NumberLoss(own, np.where(train, sample.weights, 0.0), l2)
-
-        search, _ = self._search(sample, loss, constraints, folds, random, 1)
-        fitted = search.fitted
+            repeats = self._repeat_folds(
+                sample.n_rows, lambda cv: number_folds(sample.n_rows, cv, sample.places, random)
+            )
+        lessons = NumberLessons(own, sample.weights, self.l2)
+        outcome = self._search(sample, lessons, constraints, repeats, random, 1)
+        members, fitted = outcome.model
         if sample is not rows:
-            members = [member.on(rows.table) for member in search.members]
-            problem = ResponseProblem.of(members, rows.n_rows)
+            placed = [member.on(rows.table) for member in members]
+            problem = ResponseProblem.of(placed, rows.n_rows)
             fitted = NumberLoss(y, rows.weights, self.l2).settle(problem)
         found = []
-        for member, response in zip(search.members, fitted.responses.tolist(), strict=True):
+        for member, response in zip(members, fitted.responses.tolist(), strict=True):
             if isinstance(member, Member) and response != 0:
                 body = member.body
                 coverage = NumberCoverage.of(body.holds(rows.table), rows.numbers, rows.weights)
                 found.append(Rule(body, Adds(Head(0, 0), unit * response), coverage))
-        lines = fitted_lines(search.members, fitted.responses, 1, unit)
+        lines = fitted_lines(members, fitted.responses, 1, unit)
         summary = {**self._summary(rows), "size": self.size_.to_json(sample.weights)}
         answers = self.size_.out_of_fold
-        if answers is not None and folds is not None:
+        if answers is not None:
             price = price_of_numbers(
                 answers[:, 0],
-                len(found) + n_lines(search.members),
+                len(found) + n_lines(members),
                 self._bin_columns(sample, constraints),
                 own,
                 sample.weights,
-                folds,
+                repeats[0],
                 int(random.randint(2**31)),
                 self._n_threads,
             )
@@ -110,13 +110,26 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
         return RegressionRules(rows.schema, start, tuple(found), summary, linear=lines)
 
 
-class _Rows(NamedTuple):
-    """Rows, or groups of them: columns, weights, sums of weighted deviations, group of each row."""
+class NumberLessons:
+    """Losses of numbers, for the rows that a fold trains on."""
 
+    def __init__(self, numbers: FloatArray, weights: FloatArray, l2: float) -> None:
+        self.numbers, self.weights, self.l2 = numbers, weights, l2
+        self.targets = numbers[:, np.newaxis]
+
+    def loss(self, train: BoolArray, place: tuple[int, int] | None, n_threads: int) -> NumberLoss:
+        """Return the loss of training rows."""
+        return NumberLoss(self.numbers, np.where(train, self.weights, 0.0), self.l2)
+
+
+class _Rows(NamedTuple):
+    """Groups of rows: columns, weights, sums of weighted deviations, group of each row."""
+
+    problem: ResponseProblem
     columns: FloatArray
     weights: FloatArray
     pulls: FloatArray
-    groups: IntArray | None
+    groups: IntArray
 
 
 class NumberLoss:
@@ -126,6 +139,7 @@ class NumberLoss:
     """
 
     heads: tuple[Head, ...] = (Head(0, 0), Head(1, 1))
+    has_teacher = False
 
     def __init__(self, numbers: FloatArray, weights: FloatArray, l2: float) -> None:
         self.numbers, self.weights, self.l2 = numbers, weights, l2
@@ -157,24 +171,56 @@ class NumberLoss:
         squares += self.l2 * float(b @ b)
         loss = 0.5 * self.total * math.log(max(squares, self.floor) / self.total)
         intercept = np.array([self.center - float(b @ means)])
-        return FittedResponses(
-            loss, signs * b, intercept, (self.center + moved)[:, None], rows.groups
-        )
+        answers = (self.center + moved)[:, np.newaxis]
+        found = rows.problem, rows.weights, rows.groups
+        return FittedResponses(loss, signs * b, intercept, answers, *found)
 
     def _group_rows(self, problem: ResponseProblem) -> _Rows:
         """Put rows together that the same rules cover; a line has a value for each row."""
         if not problem.lines:
             found = problem.covers.group_rows(self.weights, self.deviations[:, np.newaxis])
-            columns = PackedCovers(found.words, len(found.weights)).unpack().astype(np.float64)
-            return _Rows(columns, found.weights, found.sums[:, 0], found.groups)
-        columns = problem.covers.unpack().astype(np.float64)
-        for place, values in problem.lines.items():
-            columns[place] = values
-        return _Rows(columns, self.weights, self.weights * self.deviations, None)
+            grouped = problem._replace(covers=PackedCovers(found.words, len(found.weights)))
+            return _Rows(grouped, grouped.columns, found.weights, found.sums[:, 0], found.groups)
+        every = np.arange(len(self.weights), dtype=np.int32)
+        pulls = self.weights * self.deviations
+        return _Rows(problem, problem.columns, self.weights, pulls, every)
 
     def settle(self, problem: ResponseProblem) -> FittedResponses:
         """Fit as always: the normal equations are exact."""
         return self.fit(problem, 0.0)
+
+    def fit_labels(self, problem: ResponseProblem, start: FloatArray) -> FittedResponses:
+        """Fit the numbers: no teacher has changed them."""
+        return self.fit(problem, 1e-7, start)
+
+    def hits(self, rows: RowArray, head: Head, values: FloatArray | None) -> float:
+        """Return the sum of the weighted numbers, in the direction of a head."""
+        own = self.weights[rows] if values is None else self.weights[rows] * values
+        return (1 if head.first else -1) * float(own @ self.numbers[rows])
+
+    def expand(self, fitted: FittedResponses, candidates: Sequence[Candidate]) -> Expansion:
+        """Compute the derivatives of the squares, in units of the variance of the residuals."""
+        problem, answers = fitted.problem, fitted.by_group[:, 0]
+        signs = np.array([1.0 if head.first else -1.0 for head in problem.heads])
+        values = np.concatenate(
+            [problem.columns * signs[:, np.newaxis], np.ones((1, len(answers)))]
+        )
+        second = (values * fitted.weights) @ values.T
+        places = np.arange(len(signs))
+        second[places, places] += self.l2
+        own_signs = np.array([1.0 if one.head.first else -1.0 for one in candidates])
+        weights = fitted.weights_of(candidates, self.weights)
+        pulls = np.array([one.hits for one in candidates]) - own_signs * (weights @ answers)
+        own = fitted.squares_of(candidates, weights, self.weights).sum(axis=1)
+        across = own_signs[:, np.newaxis] * (weights @ values.T)
+        variance = self.scale**2
+        return Expansion.of(
+            signs * fitted.responses,
+            second / variance,
+            pulls / variance,
+            (own + self.l2) / variance,
+            across / variance,
+        )
 
     def look(self, fitted: FittedResponses) -> None:
         """Take the residuals in units of their deviation."""

@@ -1,42 +1,51 @@
-"""The search of compact rules: add, fit all together, replace, and take out what does not pay.
+"""The search of compact rules: add, fit all together, and change what can be better.
 
 The objective is the loss in nats plus a charge for each condition, a share of the logarithm of the
-number of conditions that there are: what it takes to say which one. Rules that growth proposes, on
-all rows and on subsamples, are cut back to the conditions that pay; the best few are fitted
-together with the rules so far, and the best of these joins them (fully corrective boosting). Lines
-of numeric columns may be proposed too: each counts as a rule of one condition.
+number of conditions that there are: what it takes to say which one. Growth proposes rules, on all
+rows and on subsamples; they are cut back to the conditions that pay, and kept as candidates for
+later rounds. The loss to second order around the current fit (`expansion.py`) tells which candidate
+to add, which rule to replace and which condition to drop; the best change is fitted and taken if
+the objective falls (fully corrective boosting). Lines of numeric columns may be proposed too: each
+counts as a rule of one condition.
 """
 
 from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rulewright.encoding import BinnedColumns, PackedCovers
 from rulewright.estimators.compact.members import (
+    Candidate,
     LineMember,
     Member,
     ResponseProblem,
     RuleCutter,
     RuleOnRows,
 )
-from rulewright.kernels import ROW, BoolArray, FloatArray, Limits, RowArray
+from rulewright.kernels import ROW, BoolArray, FloatArray, IntArray, Limits, RowArray
 from rulewright.search import FoundRule, RuleGrower
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rulewright.estimators.compact.losses import CompactLoss, FittedResponses, Lines
     from rulewright.rules import Head
 
 MANY_HEADS = 4
-"""Of more heads than this rules are not grown for each, and fits start where the last ended."""
+"""Of more heads than this rules are not grown for each."""
 
-N_TRIED = 5
-"""Proposals that are fitted together with the rules so far."""
+MOST_CANDIDATES = 48
+"""Candidates that are kept from round to round."""
+
+MOST_TRIED = 3
+"""Changes that are fitted before a search gives up: the approximation may promise too much."""
+
+MOST_MOVES = 4
+"""Changes of the rules there are after each one that joins."""
 
 LARGEST_OVERLAP = 0.8
 """A rule that shares more of its rows with another one says nothing new to a reader."""
@@ -45,16 +54,8 @@ LEAST_GAIN = 1e-6
 """Nats that a change must gain."""
 
 
-class _Extension(NamedTuple):
-    """Members with one more, how they fit, and their objective."""
-
-    members: list[Member | LineMember]
-    fitted: FittedResponses
-    objective: float
-
-
 class CompactSearch:
-    """A search in progress: `grow` adds a rule, `improve` changes those there are.
+    """A search in progress: `grow` adds a rule and improves those there are.
 
     Parameters
     ----------
@@ -101,84 +102,116 @@ class CompactSearch:
         self.grower = RuleGrower(binned, "midpoint", n_threads)
         self.many_heads = len(loss.heads) > MANY_HEADS
         self.members: list[Member | LineMember] = []
+        self.pool: dict[object, Candidate] = {}
         self.fitted = loss.fit(ResponseProblem.of([], len(train)), 1e-5)
         self.objective = self.fitted.loss
 
     def grow(self) -> bool:
-        """Add the best rule that is found; return False if none gains enough."""
-        best = self._best_with(self.members, self.fitted)
-        least = max(self.min_gain, LEAST_GAIN)
-        if best is None or best.fitted.loss > self.fitted.loss - least:
+        """Add the best rule that is found and improve the others; False if none gains enough."""
+        self.loss.look(self.fitted)
+        self._propose()
+        if not (self.pool and self._add()):
             return False
-        self._take(best.members)
+        for _ in range(MOST_MOVES):
+            if not self._change():
+                break
         return True
 
-    def improve(self) -> None:
-        """Take out what does not pay, replace each rule if that helps, and take out again."""
-        self._cut()
-        for place in range(len(self.members)):
-            others = self.members[:place] + self.members[place + 1 :]
-            best = self._best_with(others, self._fit(others))
-            if best is not None and best.objective < self.objective:
-                self._take(best.members)
-        self._cut()
+    def _add(self) -> bool:
+        """Add the candidate that lowers the objective most."""
+        candidates = list(self.pool.values())
+        gains = self.loss.expand(self.fitted, candidates).added
+        costs = np.array([self._cost(one.member) for one in candidates])
+        order = _rank(costs - gains)
+        self._forget(candidates, gains)
+        tried = 0
+        for place in order.tolist():
+            member = candidates[place].member
+            if gains[place] <= LEAST_GAIN or not self._is_new(member, self.members):
+                continue
+            if self._take([*self.members, member]):
+                return True
+            tried += 1
+            if tried == MOST_TRIED:
+                break
+        return False
 
-    def settle(self) -> None:
-        """Fit the responses of the finished rules."""
-        self.fitted = self.loss.settle(ResponseProblem.of(self.members, len(self.train)))
+    def _change(self) -> bool:
+        """Replace, shorten or remove a rule if that lowers the objective."""
+        shorter = [one for member in self.members for one in self._shorten(member)]
+        candidates = [*self.pool.values(), *shorter]
+        expansion = self.loss.expand(self.fitted, candidates)
+        costs = np.array([self._cost(member) for member in self.members])
+        own = np.array([self._cost(one.member) for one in candidates])
+        removed = expansion.removed - costs
+        swapped = expansion.swapped + own - costs[:, np.newaxis]
+        changes = np.concatenate([removed[:, np.newaxis], swapped], axis=1)
+        tried = 0
+        for flat in _rank(changes.ravel())[: 4 * MOST_TRIED].tolist():
+            place, which = divmod(flat, changes.shape[1])
+            if changes[place, which] >= -LEAST_GAIN or tried == MOST_TRIED:
+                break
+            rest = self.members[:place] + self.members[place + 1 :]
+            if which:
+                member = candidates[which - 1].member
+                if not self._is_new(member, rest):
+                    continue
+                rest.insert(place, member)
+            tried += 1
+            if self._take(rest):
+                return True
+        return False
 
-    def _take(self, members: Sequence[Member | LineMember]) -> None:
-        self.fitted = self._fit(members, 1e-8)
-        self.members = list(members)
-        self.objective = self._objective(members, self.fitted)
+    def _take(self, members: Sequence[Member | LineMember]) -> bool:
+        """Fit these members, and keep them if the objective falls."""
+        fitted = self._fit(members)
+        objective = fitted.loss + sum(self._cost(member) for member in members)
+        if objective > self.objective - LEAST_GAIN:
+            return False
+        self.fitted, self.members, self.objective = fitted, list(members), objective
+        return True
 
-    def _fit(
-        self, members: Sequence[Member | LineMember], tolerance: float = 1e-5
-    ) -> FittedResponses:
-        start = self._start(members) if self.many_heads else None
-        return self.loss.fit(ResponseProblem.of(members, len(self.train)), tolerance, start)
+    def _cost(self, member: Member | LineMember) -> float:
+        """Return what a rule must gain: `min_gain`, and the charge of each further condition."""
+        return max(self.min_gain, LEAST_GAIN) + self.charge * (member.n_conditions - 1)
+
+    def _fit(self, members: Sequence[Member | LineMember]) -> FittedResponses:
+        problem = ResponseProblem.of(members, len(self.train))
+        return self.loss.fit(problem, 1e-7, self._start(members))
 
     def _start(self, members: Sequence[Member | LineMember]) -> FloatArray:
-        """Return what the current fit says of these members, and its intercepts.
-
-        Fits of many heads take many sweeps from nothing.
-        """
+        """Return the points that these members have in the current fit, and its intercepts."""
         known = dict(zip(self.members, self.fitted.responses.tolist(), strict=True))
         responses = [known.get(member, 0.0) for member in members]
         return np.concatenate([responses, self.fitted.intercepts[1:]])
 
-    def _objective(self, members: Sequence[Member | LineMember], fitted: FittedResponses) -> float:
-        return fitted.loss + self.charge * sum(member.n_conditions for member in members)
+    def _forget(self, candidates: Sequence[Candidate], gains: FloatArray) -> None:
+        """Keep the most promising candidates."""
+        if len(candidates) > MOST_CANDIDATES:
+            kept = set(_rank(-gains)[:MOST_CANDIDATES].tolist())
+            keys = list(self.pool)
+            self.pool = {keys[k]: one for k, one in enumerate(candidates) if k in kept}
 
-    def _best_with(
-        self, members: Sequence[Member | LineMember], fitted: FittedResponses
-    ) -> _Extension | None:
-        """Return the members with the proposal that lowers the objective most."""
-        self.loss.look(fitted)
-        best: _Extension | None = None
-        for member in self._candidates(members):
-            more = [*members, member]
-            found_fit = self._fit(more)
-            objective = self._objective(more, found_fit)
-            if best is None or objective < best.objective:
-                best = _Extension(more, found_fit, objective)
-        return best
+    def _is_new(self, member: Member | LineMember, others: Sequence[Member | LineMember]) -> bool:
+        """Tell whether a candidate says something that the others do not say."""
+        if isinstance(member, LineMember):
+            same = ((o.term.column, o.head) for o in others if isinstance(o, LineMember))
+            return (member.term.column, member.head) not in same
+        return self._nearest(member, others) <= LARGEST_OVERLAP
 
-    def _candidates(self, members: Sequence[Member | LineMember]) -> list[Member | LineMember]:
-        """Return the most promising rules that say something new, and the best line."""
-        tried: list[Member | LineMember] = []
-        for found, head in self._proposals():
-            if len(tried) == N_TRIED:
-                break
-            member = self._member(found, head)
-            if (
-                self._nearest(member, members) > LARGEST_OVERLAP
-                or self._nearest(member, tried) == 1
-            ):
-                continue
-            tried.append(member)
-        line = None if self.lines is None else self.lines.best(self.loss, self.line_heads, members)
-        return tried if line is None else [*tried, line]
+    def _shorten(self, member: Member | LineMember) -> Iterator[Candidate]:
+        """Give the rules that lack one of the conditions."""
+        if isinstance(member, Member):
+            for found in self._without_one(member.found):
+                key = found.test_array.tobytes(), member.head
+                yield self.pool.get(key) or self._candidate(self._member(found, member.head))
+
+    def _candidate(self, member: Member | LineMember) -> Candidate:
+        if isinstance(member, LineMember):
+            rows, values = self.rows, member.values[self.rows]
+            return Candidate(member, rows, values, self.loss.hits(rows, member.head, values))
+        rows = np.flatnonzero(member.cover.row_mask() & self.train).astype(ROW)
+        return Candidate(member, rows, None, self.loss.hits(rows, member.head, None))
 
     @cached_property
     def line_heads(self) -> tuple[Head, ...]:
@@ -187,7 +220,7 @@ class CompactSearch:
         return tuple(h for h in heads if not any(h < o and self._opposite(h, o) for o in heads))
 
     def _nearest(self, member: Member, others: Sequence[Member | LineMember]) -> float:
-        """Return the largest overlap of a rule with one that says the same: shared over all rows.
+        """Return the largest overlap of a rule with one that says the same: shared weight over all.
 
         A rule for all other classes says the same of the rest of the rows.
         """
@@ -195,14 +228,14 @@ class CompactSearch:
         rules = [one for one in rules if self._says_the_same(one.head, member.head)]
         if not rules:
             return 0.0
-        shared = PackedCovers.all_rows(0, len(self.train)).stack(*(one.cover for one in rules))
-        largest = 0.0
-        for other, both in zip(rules, (shared & member.cover).count().tolist(), strict=True):
-            either = member.n_covered + other.n_covered - both
-            if other.head != member.head:  # the rows outside the other rule
-                both = member.n_covered - both
-                either = len(self.train) - other.n_covered + member.n_covered - both
-            largest = max(largest, both / max(1, either))
+        own, weights, largest = member.cover.row_mask(), self.loss.weights, 0.0
+        for other in rules:
+            theirs = other.cover.row_mask()
+            if other.head != member.head:
+                theirs = ~theirs
+            either = float(weights[own | theirs].sum())
+            if either > 0:
+                largest = max(largest, float(weights[own & theirs].sum()) / either)
         return largest
 
     def _says_the_same(self, one: Head, other: Head) -> bool:
@@ -213,17 +246,13 @@ class CompactSearch:
         below, above = sorted((one, other))
         return below.first == 0 and below.last + 1 == above.first and above.last == self.last_class
 
-    def _proposals(self) -> list[tuple[FoundRule, Head]]:
-        """Give rules that gain something, the most promising first.
-
-        Grow rules for each head on all rows, and for any on subsamples; cut them back.
-        """
-        draws: list[tuple[RowArray, Head | None]] = [(self.rows, None)]
-        draws += [(self.rows, head) for head in self.loss.heads if not self.many_heads]
+    def _propose(self) -> None:
+        """Grow rules for each head on all rows, and for any on subsamples; cut them back."""
+        draws: list[tuple[RowArray, Head | None]]
+        draws = [(self.rows, head) for head in ((None,) if self.many_heads else self.loss.heads)]
         for _ in range(self.n_subsamples):
             drawn = self.random.random_sample(len(self.rows)) < 0.5
             draws.append((self.rows[drawn], None))
-        proposed = {}
         for rows, wanted in draws:
             score = self.loss.score(wanted)
             found = self.grower.grow(self.binned.codes, rows, self.loss.stats, score, self.limits)
@@ -233,56 +262,18 @@ class CompactSearch:
             rule = RuleOnRows(found.test_array, head, self.binned.codes, self.left_out)
             cutter = RuleCutter(found, rule, self.loss, self.limits, self.charge)
             for one, gain in (cutter.whole(), cutter.cut_back()):
-                proposed[one.test_array.tobytes(), head] = one, gain
-        gains = [gain for _, gain in proposed.values()]
-        order = np.argsort(-np.array(gains), kind="stable")
-        useful = [place for place in order.tolist() if gains[place] > -math.inf]
-        listed = [(found, head) for (_, head), (found, _) in proposed.items()]
-        return [listed[place] for place in useful]
+                key = one.test_array.tobytes(), head
+                if gain > -math.inf and key not in self.pool:
+                    self.pool[key] = self._candidate(self._member(one, head))
+        if self.lines is not None:
+            line = self.lines.best(self.loss, self.line_heads, self.members)
+            if line is not None:
+                self.pool[line.term.column, line.head] = self._candidate(line)
 
     def _member(self, found: FoundRule, head: Head) -> Member:
         mask = np.zeros((1, len(self.train)), dtype=np.bool_)
         mask[0, found.cover(self.binned.codes, self.n_threads)] = True
         return Member(found, head, PackedCovers.pack(mask))
-
-    def _cut(self) -> None:
-        """Take out conditions that do not pay, and rules that gain too little, one at a time.
-
-        The best comes first; of many heads, whose fits take time, the first that does not pay.
-        """
-        place = kept = 0
-        while kept < len(self.members):
-            everywhere = range(len(self.members))
-            places = [place % len(self.members)] if self.many_heads else everywhere
-            shorter = self._shorter(places)
-            if shorter is not None:
-                self._take(shorter)
-                kept = 0
-            else:
-                place, kept = place + 1, kept + len(places)
-
-    def _shorter(self, places: Iterable[int]) -> list[Member | LineMember] | None:
-        """Return the model without a condition or a rule of some places, if one does not pay."""
-        best, least = None, self.objective - LEAST_GAIN
-        for place in places:
-            member = self.members[place]
-            before, after = self.members[:place], self.members[place + 1 :]
-            rest = [*before, *after]
-            # The conditions of a rule are charged once more, so that its gain alone decides.
-            without = self._objective(rest, self._fit(rest)) + self.charge * member.n_conditions
-            if without - self.min_gain < least:
-                best, least = rest, without - self.min_gain
-            if isinstance(member, LineMember):
-                continue
-            for found in self._without_one(member.found):
-                shorter = self._member(found, member.head)
-                if self._nearest(shorter, rest) > LARGEST_OVERLAP:
-                    continue
-                members = [*before, shorter, *after]
-                objective = self._objective(members, self._fit(members))
-                if objective < least:
-                    best, least = members, objective
-        return best
 
     def _without_one(self, found: FoundRule) -> list[FoundRule]:
         """Return the rules that lack one of the conditions, but none that is required."""
@@ -290,3 +281,8 @@ class CompactSearch:
             return []
         shorter = [found.without(place) for place in range(len(found.tests))]
         return [one for one in shorter if self.limits.allows(one.grown)]
+
+
+def _rank(changes: FloatArray) -> IntArray:
+    """Order changes of the objective; what differs by rounding only keeps its order."""
+    return np.argsort(np.round(changes / LEAST_GAIN), kind="stable").astype(np.int32)

@@ -1,16 +1,25 @@
-"""What compact rules for classes and for numbers share: parameters, search and choice of a size."""
+"""What compact rules for classes and for numbers share: parameters, folds and search."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+import warnings
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from rulewright.encoding import BinnedColumns, bin_table
 from rulewright.estimators.compact.losses import CompactLoss, Lines
-from rulewright.estimators.compact.members import LineMember, Member
 from rulewright.estimators.compact.search import CompactSearch
+from rulewright.estimators.compact.signal import has_signal
+from rulewright.estimators.compact.sizes import (
+    SIZE_CHOICES,
+    FoldPath,
+    FoldRuns,
+    Size,
+    SizedModel,
+    follow_search,
+)
 from rulewright.estimators.contract.base import RuleEstimator
 from rulewright.estimators.contract.parameters import (
     Choice,
@@ -21,6 +30,7 @@ from rulewright.estimators.contract.parameters import (
     Splitting,
 )
 from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.folds.folds import run_parallel
 from rulewright.model import RuleModel
 from rulewright.search import Constraints, SearchLimits
 
@@ -31,24 +41,40 @@ if TYPE_CHECKING:
     from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import BoolArray, FloatArray
 
-
 LEAST_WEIGHT = 2.0
 """A rule for a single row says nothing of others."""
 
 MOST_ROWS = 5_000
 """Of more rows a sample chooses the rules: a few are known well enough by then."""
 
+MANY_ROWS = 2_000
+"""From so many rows on three folds choose the size, and columns have more bins."""
+
+REPEATED_BELOW = (1_000, 500)
+"""Folds are repeated once more below each of these numbers of rows."""
+
+NO_SIGNAL = (
+    "No column predicts the target better than chance, as far as {} rows can show: the model has "
+    "no rules. Add rows or columns; size='max' adds rules all the same."
+)
+
 Model = TypeVar("Model", bound=RuleModel)
 
-PATIENCE = 6
-"""Sizes without a gain on rows left out before a fold stops."""
+
+class Lessons(Protocol):
+    """Gives the loss of a search: of a fold, or of all rows."""
+
+    targets: FloatArray
+
+    def loss(self, train: BoolArray, place: tuple[int, int] | None, n_threads: int) -> CompactLoss:
+        """Return the loss of training rows; `place` is the repetition and the fold left out."""
 
 
 class SearchOutcome(NamedTuple):
-    """The search on all rows, and the rules of the models learned without each fold."""
+    """The model of all rows, and the runs of the folds."""
 
-    search: CompactSearch
-    left_out: list[list[Member]]
+    model: SizedModel
+    runs: FoldRuns
 
 
 def ridge(default: float) -> Any:
@@ -83,30 +109,34 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
 
     max_rules: int | None = Parameter(
         Integer(0, optional=True),
-        "Most rules in the model; by default 20, of several classes five for each but at most 60.",
+        "Maximum number of rules; by default 20, with several classes five for each class, at "
+        "most 60.",
         default=None,
         kw_only=False,
     )
     size: str = Parameter(
-        Choice(("cv", "max")),
-        'How many rules: "cv" takes the smallest number whose loss on rows left out is within one '
-        'standard error of the least, "max" adds rules up to `max_rules` while each gains '
-        "`min_gain`, as is done for fewer than 50 rows, which are not parted.",
+        Choice(SIZE_CHOICES),
+        'How many rules: "cv" takes up to eight that help on held-out rows, and more where fewer '
+        'would give up a tenth of the cross-validated gain over no rules; "one-se" takes the '
+        'smallest model within one standard error of the best; "max" adds rules up to `max_rules` '
+        "while each gains `min_gain`, as is done for fewer than 50 rows.",
         default="cv",
     )
     cv: Any = Parameter(
-        Splitting(),
-        "Folds that choose the number of rules, and say what the model is worth on rows left out.",
-        default=5,
+        Splitting(optional=True),
+        "Folds that choose the number of rules and evaluate the model on held-out rows. None: five "
+        "folds, repeated three times below 500 rows and twice below 1,000; three folds from 2,000 "
+        "rows on.",
+        default=None,
     )
     l2: float = ridge(default=5.0)
     max_conditions: int | None = Parameter(
-        Integer(1, optional=True), "Most conditions in a rule.", default=None
+        Integer(1, optional=True), "Maximum number of conditions in a rule.", default=None
     )
     condition_cost: float = condition_charge(default=0.5)
     min_gain: float = least_gain(default=3.0)
     n_subsamples: int = Parameter(
-        Integer(0), "Random halves of the rows that propose rules, beside all rows.", default=6
+        Integer(0), "Random halves of the rows that propose rules, beside all rows.", default=3
     )
     missing_conditions: bool = Parameter(
         Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
@@ -119,9 +149,9 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
     )
     max_bins: int | None = Parameter(
         Integer(2, optional=True),
-        "Most bins of a numeric column: few thresholds are quickly tried, and fit less noise. "
-        "None: one per value up to 2,048 rows, 255 beyond.",
-        default=64,
+        "Maximum number of bins of a numeric column: few thresholds are quickly tried, and fit "
+        "less noise. None: 32 below 2,000 rows, 64 from there on.",
+        default=None,
     )
 
     def _limits(self, rows: LearningRows[Any], loss: CompactLoss, constraints: Constraints) -> Any:
@@ -134,7 +164,8 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
 
     def _bin_columns(self, rows: LearningRows[Any], constraints: Constraints) -> BinnedColumns:
         digits = constraints.digits_by_column(rows.schema)
-        return bin_table(rows.table, self.max_bins, self._n_threads, digits)
+        n_bins = self.max_bins or (32 if rows.n_rows < MANY_ROWS else 64)
+        return bin_table(rows.table, n_bins, self._n_threads, digits)
 
     def _cap(self, n_classes: int) -> int:
         """Return the most rules there may be."""
@@ -142,24 +173,34 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
             return int(self.max_rules)
         return 20 if n_classes <= 2 else max(20, min(5 * n_classes, 60))
 
+    def _repeat_folds(self, n_rows: int, assign: Callable[[Any], Folds | None]) -> list[Folds]:
+        """Divide rows into folds, more than once where rows are few; none if that is impossible."""
+        cv, n_repeats = self.cv, 1
+        if cv is None:
+            cv = 5 if n_rows < MANY_ROWS else 3
+            n_repeats += sum(n_rows < few for few in REPEATED_BELOW)
+        repeats = [assign(cv) for _ in range(n_repeats)]
+        return [folds for folds in repeats if folds is not None]
+
     def _search(
         self,
         rows: LearningRows[Any],
-        loss: Callable[[BoolArray, float, int, int], CompactLoss],
+        lessons: Lessons,
         constraints: Constraints,
-        folds: Folds | None,
+        repeats: Sequence[Folds],
         random: np.random.RandomState,
         n_classes: int,
     ) -> SearchOutcome:
         """Choose the size by the folds, then search on all rows."""
         binned, cap = self._bin_columns(rows, constraints), self._cap(n_classes)
         seed = int(random.randint(2**31))
-        seeds = [] if folds is None else folds.draw_seeds(random)
 
-        def start(train: BoolArray, own_seed: int, n_threads: int) -> CompactSearch:
-            own = loss(train, self.l2, own_seed, n_threads)
+        def start(place: tuple[int, int] | None, own_seed: int, n_threads: int) -> CompactSearch:
+            train = np.ones(rows.n_rows, dtype=np.bool_)
+            if place is not None:
+                train = repeats[place[0]].train_mask(place[1])
+            own = lessons.loss(train, place, n_threads)
             weights = np.where(train, rows.weights, 0.0)
-            lines = Lines(rows.table, weights, constraints) if self.linear else None
             return CompactSearch(
                 own,
                 binned,
@@ -170,130 +211,66 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
                 self.n_subsamples,
                 np.random.RandomState(own_seed),
                 n_threads,
-                lines,
+                Lines(rows.table, weights, constraints) if self.linear else None,
             )
 
-        with progress_bar("searching rules", 1 + len(seeds), bool(self.verbose)) as advance:
-            traces = self._traces(start, folds, cap, seeds, advance)
-            size = None if folds is None else self._size(traces, folds, rows.weights, cap)
-            search = start(np.ones(rows.n_rows, dtype=np.bool_), seed, self._n_threads)
-            run_search(search, cap if size is None else size.n_rules)
+        n_fits = 1 + sum(map(len, repeats))
+        with progress_bar("searching rules", n_fits, bool(self.verbose)) as advance:
+            runs = self._follow_folds(start, repeats, rows.weights, cap, random, advance)
+            size = runs.choose_size(rows.weights, self.size, cap) if repeats else None
+            if size is not None and self.size == "cv":
+                size = self._check_signal(size, rows, binned, lessons.targets, random)
+            n_rules = cap if size is None else size.n_rules
+            search = start(None, seed, self._n_threads)
+            model = follow_search(search, n_rules)[n_rules]
+            if runs.fits_labels:
+                model = model.fit_labels(search.loss)
             advance()
-        self.size_ = size or Size(len(search.members))
-        kept = [trace.members[: self.size_.n_rules] for trace in traces]
-        rules = [[one for one in members if isinstance(one, Member)] for members in kept]
-        return SearchOutcome(search, rules)
+        self.size_ = Size(len(model.members)) if size is None else size
+        return SearchOutcome(model, runs)
 
-    def _traces(
+    def _follow_folds(
         self,
-        start: Callable[[BoolArray, int, int], CompactSearch],
-        folds: Folds | None,
+        start: Callable[[tuple[int, int] | None, int, int], CompactSearch],
+        repeats: Sequence[Folds],
+        weights: FloatArray,
         cap: int,
-        seeds: Sequence[int],
+        random: np.random.RandomState,
         advance: Callable[[], None],
-    ) -> list[Trace]:
-        """Learn without each fold in turn."""
-        if folds is None:
-            return []
+    ) -> FoldRuns:
+        """Run the search without each fold; keep the points that are better on held-out rows."""
 
-        def run(fold: int, check: Callable[[], None]) -> Trace:
-            search = start(folds.train_mask(fold), seeds[fold], 1)
-            trace = follow_search(search, folds.held_out_mask(fold), cap, check)
+        def run(place: tuple[int, int], seed: int, check: Callable[[], None]) -> list[FoldPath]:
+            search = start(place, seed, 1)
+            paths = [follow_search(search, cap, check)]
+            if search.loss.has_teacher:
+                paths.append(paths[0].fit_labels(search.loss))
             advance()
-            return trace
+            held_out = repeats[place[0]].held_out_mask(place[1])
+            return [FoldPath.of(search.loss, path, held_out, cap) for path in paths]
 
-        return folds.run(run, self._n_threads)
+        places = [(r, fold) for r, folds in enumerate(repeats) for fold in range(len(folds))]
+        seeds = random.randint(2**31, size=len(places)).tolist()
+        tasks = [partial(run, *pair) for pair in zip(places, seeds, strict=True)]
+        kinds = [iter(found) for found in zip(*run_parallel(tasks, self._n_threads), strict=True)]
+        runs = [
+            FoldRuns([[next(kind) for _ in range(len(f))] for f in repeats], repeats, bool(k))
+            for k, kind in enumerate(kinds)
+        ]
+        return min(runs, key=lambda one: one.least_loss(weights), default=FoldRuns([], []))
 
-    def _size(self, traces: Sequence[Trace], folds: Folds, weights: FloatArray, cap: int) -> Size:
-        """Choose the number of rules, unless it is given."""
-        losses, answers = join_traces(traces, folds, cap)
-        n_rules = choose_size(losses, weights) if self.size == "cv" else cap
-        return Size(n_rules, losses, answers[n_rules])
-
-
-@dataclass(frozen=True, eq=False)
-class Size:
-    """How many rules there are to be, and what is known of other sizes.
-
-    Attributes
-    ----------
-    n_rules : int
-        Number of rules.
-    losses : float64 array of shape (sizes, rows) or None
-        Losses of the rows by the fold that left them out, for 0, 1, 2, ... rules.
-    out_of_fold : float64 array of shape (rows, outputs) or None
-        Answers of the rows by the fold that left them out, at the chosen size.
-    """
-
-    n_rules: int
-    losses: FloatArray | None = None
-    out_of_fold: FloatArray | None = None
-
-    def to_json(self, weights: FloatArray) -> dict[str, Any]:
-        """Give the size and the curve of losses as plain data."""
-        known: dict[str, Any] = {"n_rules": self.n_rules}
-        if self.losses is not None:
-            seen = ~np.isnan(self.losses[0])
-            means = np.average(self.losses[:, seen], axis=1, weights=weights[seen])
-            known["left_out_loss"] = means.tolist()
-        return known
-
-
-@dataclass(frozen=True, eq=False)
-class Trace:
-    """What a fold shows: losses (sizes, rows) and answers (sizes, rows, outputs) of its rows.
-
-    The members are the rules in the order in which they came in.
-    """
-
-    losses: FloatArray
-    answers: FloatArray
-    members: list[Member | LineMember]
-
-
-def follow_search(
-    search: CompactSearch, left_out: BoolArray, cap: int, check: Callable[[], None]
-) -> Trace:
-    """Add rules one by one until several in turn have gained nothing on the rows left out."""
-    losses, answers = [], []
-    while True:
-        check()
-        losses.append(search.loss.loss_of(search.fitted, left_out))
-        answers.append(search.fitted.answers[left_out].copy())
-        best = int(np.argmin([loss.mean() for loss in losses]))
-        if len(losses) > cap or len(losses) - best > PATIENCE or not search.grow():
-            return Trace(np.array(losses), np.array(answers), search.members)
-
-
-def join_traces(traces: Sequence[Trace], folds: Folds, cap: int) -> tuple[FloatArray, FloatArray]:
-    """Put the rows of all folds together; a fold that stopped early stays as it was."""
-    places = [np.minimum(np.arange(cap + 1), len(trace.losses) - 1) for trace in traces]
-    pairs = list(zip(traces, places, strict=True))
-    losses = folds.scatter([trace.losses[place] for trace, place in pairs], axis=1)
-    answers = folds.scatter([trace.answers[place] for trace, place in pairs], axis=1)
-    return losses, answers
-
-
-def choose_size(losses: FloatArray, weights: FloatArray) -> int:
-    """Return the smallest number of rules within one standard error of the best.
-
-    The standard error is that of the difference of the losses row by row.
-    """
-    seen = ~np.isnan(losses[0])
-    own = weights[seen]
-    means = np.average(losses[:, seen], axis=1, weights=own)
-    least = int(np.argmin(means))
-    differences = losses[:, seen] - losses[least, seen]
-    spread = np.average((differences - differences.mean(axis=1)[:, None]) ** 2, axis=1, weights=own)
-    errors = np.sqrt(spread / np.count_nonzero(seen))
-    return int(np.argmax(means <= means[least] + errors))
-
-
-def run_search(search: CompactSearch, n_rules: int) -> None:
-    """Add rules up to a number while they pay, and improve them."""
-    while len(search.members) < n_rules and search.grow():
-        pass
-    search.improve()
-    while len(search.members) < n_rules and search.grow():
-        pass
-    search.settle()
+    def _check_signal(
+        self,
+        size: Size,
+        rows: LearningRows[Any],
+        binned: BinnedColumns,
+        targets: FloatArray,
+        random: np.random.RandomState,
+    ) -> Size:
+        """Return to no rules, with a warning, where a test finds nothing to learn."""
+        if size.losses is None or size.n_rules == 0 or len(size.losses) < 2:
+            return size
+        if has_signal(size.losses, size.n_rules, rows.weights, binned, targets, random):
+            return size
+        warnings.warn(NO_SIGNAL.format(rows.n_rows), UserWarning, stacklevel=2)
+        return size.without_rules()

@@ -186,10 +186,12 @@ class Flag:
 class Splitting:
     """A number of folds, at least 2, a splitter of scikit-learn, or the splits themselves."""
 
+    optional: bool = False
+
     def accepts(self, value: object) -> bool:
         """Tell whether the value is allowed."""
-        if isinstance(value, str):
-            return False
+        if value is None or isinstance(value, str):
+            return self.optional and value is None
         splits = callable(getattr(value, "split", None)) or isinstance(value, Iterable)
         return Integer(2).accepts(value) or splits
 
@@ -198,7 +200,9 @@ class Splitting:
         return int(text)
 
     def __str__(self) -> str:
-        return "a whole number >= 2 or a splitter"
+        return f"a whole number >= 2{',' if self.optional else ' or'} a splitter" + (
+            " or None" if self.optional else ""
+        )
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from concurrent.futures import FIRST_EXCEPTION, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -116,12 +116,26 @@ def stratified_folds(labels: IntArray, n_folds: int, random: np.random.RandomSta
 def choosing_rows(
     rows: TrainingSet, random: np.random.RandomState, most: int | None = None
 ) -> TrainingSet:
-    """Return the rows to choose rules by: all, or of very many an equal share of each class."""
+    """Return the rows to choose rules by: all, or of very many a sample with weights.
+
+    Rare classes keep more than their share of the sample, up to all of their rows (case-control
+    sampling). The weights of each class are scaled to their sum in all rows, so probabilities
+    learned from the sample are those of all rows.
+    """
     most = MOST_ROWS if most is None else most
     if rows.n_rows <= most:
         return rows
-    parts = stratified_folds(rows.labels, -(-rows.n_rows // most), random)
-    return rows.take(np.flatnonzero(parts == 0))
+    counts = np.bincount(rows.labels, minlength=len(rows.classes))
+    quota = most // (2 * int(np.count_nonzero(counts)))
+    drawn, factors = [], np.ones(len(counts))
+    for label in np.flatnonzero(counts).tolist():
+        own = np.flatnonzero(rows.labels == label)
+        wanted = max(round(most * len(own) / rows.n_rows), min(len(own), quota), 1)
+        chosen = own if wanted >= len(own) else own[random.permutation(len(own))[:wanted]]
+        factors[label] = rows.weights[own].sum() / rows.weights[chosen].sum()
+        drawn.append(chosen)
+    sample = rows.take(np.sort(np.concatenate(drawn)))
+    return replace(sample, weights=sample.weights * factors[sample.labels])
 
 
 def assign_folds(

@@ -1,0 +1,213 @@
+"""How many rules: the losses of finished models of every size on held-out rows.
+
+Every fold runs the whole search without its rows and keeps the model of each size, so what is
+compared are finished models. Noise that all sizes share does not matter. Held-out rows also choose
+what the points are fitted to: the targets of the search, which teachers have smoothed, or labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from rulewright.estimators.compact.members import Member, ResponseProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rulewright.estimators.compact.losses import CompactLoss, FittedResponses
+    from rulewright.estimators.compact.members import LineMember
+    from rulewright.estimators.compact.search import CompactSearch
+    from rulewright.estimators.folds.folds import Folds
+    from rulewright.kernels import BoolArray, FloatArray
+
+KEPT_GAIN = 0.9
+"""Share of the largest gain over no rules that the chosen size keeps."""
+
+READABLE, ALIKE = 8, 0.5
+"""Rules that a reader takes in at a glance, and standard errors within which losses are alike."""
+
+CLEAR, ALL_GAIN = 0.1, 0.99
+"""A gain with a standard error below this share of it is clear; nearly all of it is kept then."""
+
+SIZE_CHOICES = ("cv", "one-se", "max")
+
+
+@dataclass(frozen=True, eq=False)
+class Size:
+    """How many rules there are, and what is known of other sizes.
+
+    Attributes
+    ----------
+    n_rules : int
+        Number of rules.
+    losses : float64 array of shape (sizes, rows) or None
+        Out-of-fold losses of the rows for 0, 1, 2, ... rules, averaged over repetitions.
+    answers : float64 array of shape (sizes, rows, outputs) or None
+        Out-of-fold answers of all sizes, by the first repetition.
+    fits_labels : bool
+        Whether the points are fitted to labels, not to the targets of the search.
+    """
+
+    n_rules: int
+    losses: FloatArray | None = None
+    answers: FloatArray | None = None
+    fits_labels: bool = False
+
+    @property
+    def out_of_fold(self) -> FloatArray | None:
+        """Out-of-fold answers (rows, outputs) at the chosen size."""
+        return None if self.answers is None else self.answers[self.n_rules]
+
+    def without_rules(self) -> Size:
+        """Choose no rules instead."""
+        return replace(self, n_rules=0)
+
+    def to_json(self, weights: FloatArray) -> dict[str, Any]:
+        """Give the size and the curve of losses as plain data."""
+        known: dict[str, Any] = {"n_rules": self.n_rules}
+        if self.losses is not None:
+            seen = ~np.isnan(self.losses[0])
+            means = np.average(self.losses[:, seen], axis=1, weights=weights[seen])
+            known["left_out_loss"] = means.tolist()
+        return known
+
+
+class SizedModel(NamedTuple):
+    """The rules of a model of some size, and how they were fitted."""
+
+    members: list[Member | LineMember]
+    fitted: FittedResponses
+
+    @property
+    def rules(self) -> list[Member]:
+        """The members without lines."""
+        return [one for one in self.members if isinstance(one, Member)]
+
+    def fit_labels(self, loss: CompactLoss) -> Self:
+        """Fit the same rules to labels."""
+        problem = ResponseProblem.of(self.members, len(loss.weights))
+        return self._replace(fitted=loss.fit_labels(problem, self.fitted.start))
+
+
+@dataclass(frozen=True)
+class SizePath:
+    """The models of one search by their size; a size that it did not reach has the next smaller."""
+
+    models: dict[int, SizedModel]
+
+    def note(self, search: CompactSearch) -> None:
+        """Keep the current model, unless one of its size was better."""
+        size, known = len(search.members), self.models.get(len(search.members))
+        if known is None or search.fitted.loss < known.fitted.loss:
+            self.models[size] = SizedModel(list(search.members), search.fitted)
+
+    def __getitem__(self, size: int) -> SizedModel:
+        return self.models[max(known for known in self.models if known <= size)]
+
+    def fit_labels(self, loss: CompactLoss) -> SizePath:
+        """Fit the rules of all models to labels."""
+        return SizePath({size: one.fit_labels(loss) for size, one in self.models.items()})
+
+
+def follow_search(
+    search: CompactSearch, cap: int, check: Callable[[], None] | None = None
+) -> SizePath:
+    """Add rules up to a number while they gain enough, and keep the models on the way."""
+    path = SizePath({0: SizedModel([], search.fitted)})
+    while len(search.members) < cap and search.grow():
+        path.note(search)
+        if check is not None:
+            check()
+    return path
+
+
+class FoldPath(NamedTuple):
+    """Held-out losses (sizes, rows) and answers (sizes, rows, outputs) of a fold, and its path."""
+
+    losses: FloatArray
+    answers: FloatArray
+    path: SizePath
+
+    @classmethod
+    def of(cls, loss: CompactLoss, path: SizePath, held_out: BoolArray, cap: int) -> FoldPath:
+        """Evaluate all sizes on the held-out rows."""
+        fits = [path[size].fitted for size in range(cap + 1)]
+        losses = [loss.loss_of(fitted, held_out) for fitted in fits]
+        answers = [fitted.answers[held_out] for fitted in fits]
+        return cls(np.array(losses), np.array(answers), path)
+
+
+class FoldRuns(NamedTuple):
+    """The paths of all folds, by repetition and fold, and how their points were fitted."""
+
+    paths: list[list[FoldPath]]
+    repeats: Sequence[Folds]
+    fits_labels: bool = False
+
+    def choose_size(self, weights: FloatArray, how: str, cap: int) -> Size:
+        """Choose the number of rules; "max" is the cap."""
+        losses = join_losses(self.paths, self.repeats)
+        n_rules = cap if how == "max" else choose_size(losses, weights, how)
+        answers = self.repeats[0].scatter([one.answers.swapaxes(0, 1) for one in self.paths[0]])
+        return Size(n_rules, losses, answers.swapaxes(0, 1), self.fits_labels)
+
+    def least_loss(self, weights: FloatArray) -> float:
+        """Return the least mean loss of any size."""
+        losses = join_losses(self.paths, self.repeats)
+        seen = ~np.isnan(losses[0])
+        return float(np.average(losses[:, seen], axis=1, weights=weights[seen]).min())
+
+
+def join_losses(paths: Sequence[Sequence[FoldPath]], repeats: Sequence[Folds]) -> FloatArray:
+    """Average the out-of-fold losses (sizes, rows) over the repetitions."""
+    parts = [
+        folds.scatter([one.losses for one in own], axis=1)
+        for own, folds in zip(paths, repeats, strict=True)
+    ]
+    return np.asarray(np.mean(parts, axis=0))
+
+
+def choose_size(losses: FloatArray, weights: FloatArray, how: str = "cv") -> int:
+    """Return the number of rules by the out-of-fold losses (sizes, rows).
+
+    "cv" is the smallest size that keeps `KEPT_GAIN` of the largest gain over no rules, but not less
+    than the best of up to `READABLE` rules: where the gain is clear, the smallest that keeps nearly
+    all of it, otherwise the largest whose loss is alike, because models of all rows profit from
+    more rules than those of the folds. "one-se" is the smallest size within one standard error of
+    the best.
+    """
+    seen = ~np.isnan(losses[0])
+    losses, weights = losses[:, seen], weights[seen]
+    means = np.average(losses, axis=1, weights=weights)
+    if how == "one-se" or len(means) == 1:
+        best = int(np.argmin(means))
+        return int(np.argmax(_find_alike(losses, means, best, weights, 1.0)))
+    least = float(means[1:].min())
+    enough = means <= max(means[0] - KEPT_GAIN * (means[0] - least), least)
+    best = 1 + int(np.argmin(means[1 : READABLE + 1]))
+    gain = means[0] - means[best]
+    if standard_errors(losses[:1] - losses[best], weights)[0] <= CLEAR * gain:
+        readable = int(np.argmax(means <= means[0] - ALL_GAIN * gain))
+    else:
+        alike = _find_alike(losses, means, best, weights, ALIKE)[: READABLE + 1]
+        readable = int(np.flatnonzero(alike).max())
+    return max(1 + int(np.argmax(enough[1:])), readable)
+
+
+def _find_alike(
+    losses: FloatArray, means: FloatArray, best: int, weights: FloatArray, n_errors: float
+) -> BoolArray:
+    """Find the sizes whose loss exceeds that of the best by few standard errors at most."""
+    errors = standard_errors(losses - losses[best], weights)
+    alike: BoolArray = means <= means[best] + n_errors * errors
+    return alike
+
+
+def standard_errors(differences: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the standard errors of the weighted means of differences (sizes, rows)."""
+    centred = differences - np.average(differences, axis=1, weights=weights)[:, np.newaxis]
+    errors: FloatArray = np.sqrt((weights**2 * centred**2).sum(axis=1)) / weights.sum()
+    return errors
