@@ -410,6 +410,7 @@ def compact(**changed):
         "min_gain": 0.0,
         "n_subsamples": 0,
         "teacher_share": 0.0,
+        "teacher": None,
         "linear": False,
         "ordinal": False,
         "missing_conditions": False,

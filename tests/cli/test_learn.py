@@ -82,7 +82,7 @@ def test_few_rules_are_the_default_and_tell_their_price(cli, loans, tmp_path):
     few, many = saved.summary["price"]
     assert (few["n_rules"], many["learner"]) == (len(saved), "MLRules")
     line = (
-        f"price of few rules, on rows left out: {len(saved)} rules (CompactRules) accuracy "
+        f"cost of compactness (held-out rows): {len(saved)} rules (CompactRules) accuracy "
         f"{few['accuracy']:.3f}, log-loss {few['log_loss']:.3f}; {many['n_rules']} rules (MLRules) "
         f"accuracy {many['accuracy']:.3f}, log-loss {many['log_loss']:.3f}"
     )

@@ -19,6 +19,7 @@ from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.search import LARGEST_OVERLAP
 from rulewright.estimators.compact.signal import N_PERMUTATIONS, permutation_p_value
 from rulewright.estimators.compact.sizes import KEPT_GAIN, READABLE, choose_size, standard_errors
+from rulewright.rules import Range
 from rulewright_lab.experiments import generators
 
 pytestmark = pytest.mark.native
@@ -68,15 +69,54 @@ def test_a_planted_concept_is_found_in_its_words():
 def test_random_columns_are_hardly_used():
     """Classes that depend on two columns of twenty have rules of these, but for one in twenty."""
     n_rules = n_random = 0
-    for seed in range(4):
+    for seed in range(10):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(2000, 20))
         y = X[:, 0] + X[:, 1] + rng.logistic(size=2000) > 0
         rules = CompactRulesClassifier(random_state=0).fit(X, y).model_.rules
         n_rules += len(rules)
         n_random += sum(not set(rule.body.columns) <= {"x0", "x1"} for rule in rules)
-    assert n_rules > 20
+    assert n_rules > 50
     assert n_random <= 0.05 * n_rules
+
+
+def test_an_interval_takes_the_place_of_two_thresholds():
+    """Rules that cut off the same end of a column for opposite classes are one interval."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 3))
+    y = rng.random(1500) < np.where((X[:, 0] > 0) & (X[:, 0] < 0.8), 0.8, 0.2)
+    model = CompactRulesClassifier(6, size="max", random_state=0).fit(X, y).model_
+    assert str(model.rules[0].body).count("x0") == 1
+    cuts = [(one.body, one.head) for one in model.rules if len(one.body.columns) == 1]
+    sides = {}
+    for body, head in cuts:
+        [condition] = body.conditions
+        if isinstance(condition, Range) and (condition.low is None) != (condition.high is None):
+            side = body.columns[0], condition.low is None
+            assert sides.setdefault(side, head) == head
+
+
+def test_a_given_teacher_gives_the_targets():
+    """The rule is that of the teacher, not that of the labels; its order of classes is free."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 3))
+    y = np.where(2 * X[:, 0] + np.sign(X[:, 1]) + rng.logistic(size=400) > 0, "yes", "no")
+
+    class Teacher:
+        classes_ = np.array(["yes", "no"])
+
+        def predict_proba(self, X):
+            p = np.where(np.asarray(X)[:, 1] > 0, 0.9, 0.1)
+            return np.column_stack([p, 1 - p])
+
+    setting = {"size": "max", "max_rules": 1, "teacher_share": 1.0, "random_state": 0}
+    taught, alone = (
+        CompactRulesClassifier(teacher=teacher, **setting).fit(X, y).model_
+        for teacher in (Teacher(), None)
+    )
+    assert [rule.body.columns for rule in taught.rules] == [("x1",)]
+    assert [rule.body.columns for rule in alone.rules] == [("x0",)]
+    assert (taught.predict(X) == np.where(X[:, 1] > 0, "yes", "no")).mean() > 0.95
 
 
 def test_budgets_are_kept():

@@ -50,7 +50,7 @@ def test_a_planted_line_of_numbers_is_found_and_reported():
 def test_a_planted_line_of_classes_is_found(ordinal):
     """Two classes, several and those of a scale have lines of x, which rise with the class."""
     X, f, rng = planted(1)
-    score = f + rng.logistic(size=400) / 2
+    score = f + rng.logistic(size=400) / 4
     y = score > 1 if ordinal is None else np.digitize(score, [0.0, 2.0])
     est = CompactRulesClassifier(linear=True, ordinal=bool(ordinal), cv=3, random_state=0)
     model = est.fit(X, y).model_

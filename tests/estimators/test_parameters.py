@@ -125,7 +125,25 @@ WRONG = {
 """Values outside the declared domains, by parameter."""
 
 LISTED = "must be Constraints or a dict with monotone, .*, not"
+
+
+class OneAnswer:
+    """A classifier that gives all rows the same probabilities."""
+
+    def __init__(self, classes, probabilities=None):
+        self.classes_, self.probabilities = classes, probabilities or [1.0] * len(classes)
+
+    def predict_proba(self, X):
+        """Return the probabilities."""
+        return np.tile(self.probabilities, (len(X["a"]), 1))
+
+
 WRONG_FOR_FIT = {
+    "teacher": [
+        (3, "must be a fitted classifier"),
+        (OneAnswer(["a", "b", "c"]), "must know the classes of y"),
+        (OneAnswer([0, 1], [0.0, 0.0]), "negative, missing or all 0"),
+    ],
     "rules": [
         ([3], "expected conjunctions, got int"),
         (["x <= 1"], "expected conjunctions, got str"),
@@ -202,6 +220,7 @@ ALLOWED = {
     ("mlrules", "max_rules", None),
     ("rulefit", "max_rules", None),
     ("compact", "max_rules", None),
+    ("compact", "cv", None),
     ("rumble", "max_rules", None),
     ("rumble", "max_candidates", None),
     ("cn2", "rules_per_class", None),

@@ -83,8 +83,7 @@ def write_count(number: int, noun: str) -> str:
 def header(model: RuleModel) -> str:
     """Write what stands above the rules: what the model is, where rows start, what numbers mean."""
     lines = [title_of(model), model.preamble()]
-    if price := price_of(model):
-        lines.append(price)
+    lines += [note for note in (describe_sample(model), price_of(model)) if note]
     counted_on = {rule.coverage.rows for rule in model.rules}
     if "training" in counted_on:
         lines.append(_NOTES[model.n_classes is not None])
@@ -102,7 +101,21 @@ def price_of(model: RuleModel) -> str:
         ]
     except (TypeError, ValueError, KeyError, OverflowError):
         return ""
-    return f"price of few rules, on rows left out: {'; '.join(parts)}" if parts else ""
+    return f"cost of compactness (held-out rows): {'; '.join(parts)}" if parts else ""
+
+
+def describe_sample(model: RuleModel) -> str:
+    """Say on which rows the rules were chosen, if not on all; a file may hold anything."""
+    try:
+        sample = model.summary["sample"]
+        drawn, known = f"{sample['rows']:,}", f"{sample['of']:,}"
+        pairs = zip(sample["by_class"], sample["all"], strict=True)
+        names = zip(model.head_names, pairs, strict=True)
+        whole = [f"all {n:,} rows of {escape_line(name)}" for name, (k, n) in names if 0 < n == k]
+    except (TypeError, ValueError, KeyError, OverflowError):
+        return ""
+    which = f", which has {' and '.join(whole)}" if whole else ""
+    return f"rules chosen on a sample of {drawn} of {known} rows{which}; points from all rows"
 
 
 def rule_cells(model: RuleModel, ids: Sequence[int]) -> list[dict[str, str]]:

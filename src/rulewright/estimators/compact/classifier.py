@@ -6,14 +6,20 @@ teachers on held-out rows is the price of having few rules.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.estimators.compact import settings
+from rulewright.estimators.compact.cost import (
+    HeldOutRows,
+    compare_folds,
+    describe_sample,
+    fit_points,
+)
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY, ClassLoss
-from rulewright.estimators.compact.members import Member, ResponseProblem, fitted_lines, n_lines
+from rulewright.estimators.compact.members import Member, fitted_lines, n_lines
 from rulewright.estimators.compact.settings import (
     CompactRules,
     SearchOutcome,
@@ -22,15 +28,14 @@ from rulewright.estimators.compact.settings import (
     ridge,
 )
 from rulewright.estimators.compact.sizes import Size
-from rulewright.estimators.compact.teachers import Teachers
+from rulewright.estimators.compact.teachers import Teachers, ask_teacher
 from rulewright.estimators.contract.base import ORDINAL
 from rulewright.estimators.contract.constrained import BoostedClassifier
-from rulewright.estimators.contract.parameters import OrderDomain, Parameter, Real
+from rulewright.estimators.contract.parameters import CheckedByFit, OrderDomain, Parameter, Real
 from rulewright.estimators.contract.weights import scale_weights
 from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
 from rulewright.estimators.folds.folds import Folds, assign_folds, choosing_rows, keep_splits
 from rulewright.estimators.folds.precision import CoverComparison, MeanOptimism
-from rulewright.evidence import accuracy, log_loss
 from rulewright.model import AdditiveRules
 from rulewright.rules import Adds, Coverage, Rule
 from rulewright.search import LEAST_ROWS, Constraints
@@ -83,7 +88,25 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         "the rest are the labels. 0 learns from labels alone.",
         default=0.75,
     )
+    teacher: Any = Parameter(
+        CheckedByFit("a fitted classifier or None"),
+        "Fitted classifier whose probabilities take the place of the ensemble's; its "
+        "`predict_proba` gets X as given to `fit`. A teacher that was fitted to the same rows "
+        "should not overfit them.",
+        default=None,
+    )
     ordinal: Any = Parameter(OrderDomain(), ORDINAL, default=False)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn a rule model; a given teacher sees X as it is."""
+        self._given_X = X
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            del self._given_X
+
+    def _ask_teacher(self, rows: TrainingSet) -> FloatArray:
+        return ask_teacher(self.teacher, self._given_X, rows.classes)
 
     def _learn(self, rows: TrainingSet) -> AdditiveRules:
         ordinal = self.ordinal is not False
@@ -99,18 +122,30 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
                 sample.n_rows,
                 lambda cv: assign_folds(sample.labels, keep_splits(cv, sample.places), random),
             )
-        teachers = Teachers(sample, ordinal, self.missing_conditions, constraints)
+        given = None if self.teacher is None else self._ask_teacher(rows)[sample.places]
+        teachers = Teachers(sample, ordinal, self.missing_conditions, constraints, given)
         if repeats or self.teacher_share > 0:
             teachers.learn(repeats, random, self._n_threads)
         lessons = ClassLessons(teachers, self.teacher_share, self.l2)
         found = self._search(sample, lessons, constraints, repeats, random, len(rows.classes))
         model = self._model(rows, lessons, found, constraints)
-        answers, left_out = self.size_.out_of_fold, None
-        if answers is not None:
-            scores = np.log(np.maximum(answers, LEAST_PROBABILITY))
-            left_out = OutOfFold.of(scores, repeats[0], sample)
-            price = lessons.price(answers, len(model) + n_lines(found.model.members), repeats[0])
-            model = model.with_summary({**model.summary, "price": price})
+        answers = self.size_.out_of_fold
+        if answers is None:
+            return with_probabilities(model, rows, None, None)
+        if sample is rows:
+            n_parts = len(model) + n_lines(found.model.members)
+            price = compare_folds(teachers, answers, n_parts, repeats[0])
+        else:
+            held_out, seed = (
+                HeldOutRows.draw(rows, sample, repeats[0], random),
+                random.randint(2**31),
+            )
+            price = held_out.compare(
+                rows, found, self.size_.n_rules, teachers, self.l2, seed, self._n_threads
+            )
+        scores = np.log(np.maximum(answers, LEAST_PROBABILITY))
+        left_out = OutOfFold.of(scores, repeats[0], sample)
+        model = model.with_summary({**model.summary, "price": price})
         return with_probabilities(model, rows, None, left_out)
 
     def _constant(self, rows: TrainingSet, constraints: Constraints) -> AdditiveRules:
@@ -130,10 +165,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         """Turn the members into rules; if they were chosen on a sample, fit them to all rows."""
         (members, fitted), sample = outcome.model, lessons.rows
         if sample is not rows:
-            targets = np.eye(len(rows.classes))[rows.labels]
-            loss = ClassLoss(rows.labels, rows.weights, targets, self.l2, lessons.ordinal)
-            placed = [member.on(rows.table) for member in members]
-            fitted = loss.settle(ResponseProblem.of(placed, rows.n_rows))
+            fitted = fit_points(members, rows, None, self.l2, lessons.ordinal, self._n_threads)
         pairs = zip(members, fitted.responses.tolist(), strict=True)
         kept = [(one, response) for one, response in pairs if isinstance(one, Member) and response]
         coverages = self._count_coverages([member for member, _ in kept], rows, outcome, sample)
@@ -143,6 +175,8 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         ]
         size = self.size_.to_json(sample.weights)
         summary = {**self._summary(rows, constraints), "size": size}
+        if sample is not rows:
+            summary["sample"] = describe_sample(sample, rows)
         starts = tuple(fitted.intercepts.tolist())
         lines = fitted_lines(members, fitted.responses, len(rows.classes))
         return AdditiveRules(rows.schema, rows.classes, starts, tuple(found), summary, linear=lines)
@@ -190,30 +224,9 @@ class ClassLessons:
         labels, weights = self.rows.labels, np.where(train, self.rows.weights, 0.0)
         targets = np.eye(len(self.rows.classes))[labels]
         if self.share > 0:
-            p = self.teachers.probabilities(*(place or (None, None)))
+            p = self.teachers.targets(place)
             targets = np.clip((1 - self.share) * targets + self.share * p, 0, 1)
         return ClassLoss(labels, weights, targets, self.l2, self.ordinal, n_threads)
-
-    def price(self, few: FloatArray, n_rules: int, folds: Folds) -> list[dict[str, Any]]:
-        """Compare the answers of few rules with those of the teachers, on held-out rows."""
-        seen = folds.ever_held_out
-        many = folds.scatter(
-            [
-                self.teachers.probabilities(0, fold)[folds.held_out_mask(fold)]
-                for fold in range(len(folds))
-            ]
-        )
-        labels, weights = self.rows.labels[seen], self.rows.weights[seen]
-        compared = (("CompactRules", n_rules, few), ("MLRules", self.teachers.n_rules, many))
-        return [
-            {
-                "learner": name,
-                "n_rules": n,
-                "accuracy": accuracy(labels, p[seen], weights),
-                "log_loss": log_loss(labels, p[seen], weights),
-            }
-            for name, n, p in compared
-        ]
 
 
 def _compare_covers(outcome: SearchOutcome, n_rules: int, rows: TrainingSet) -> CoverComparison:

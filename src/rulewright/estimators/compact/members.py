@@ -11,6 +11,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.encoding import PackedCovers
+from rulewright.kernels import Op
 from rulewright.search import SCALE, FoundRule, linear_columns
 
 if TYPE_CHECKING:
@@ -89,6 +90,30 @@ class LineMember:
     def on(self, table: Table) -> Self:
         """Return the same line with its values in a table."""
         return replace(self, values=self.sign * linear_columns((self.term,), table)[:, 0])
+
+
+def contradicts(found: FoundRule, head: Head, other: Member) -> bool:
+    """Tell whether a rule and another cut off the same end of one column, for different heads.
+
+    A reader has to subtract one from the other: an interval says the same.
+    """
+    if not (len(found.grown) == other.n_conditions == 1) or head == other.head:
+        return False
+    (mine,), (theirs,) = found.grown, other.found.grown
+    is_cut = mine.op in (Op.LESS_EQUAL, Op.GREATER_EQUAL)
+    return is_cut and (mine.column, mine.op) == (theirs.column, theirs.op)
+
+
+def cut_interval(found: FoundRule, other: FoundRule) -> FoundRule | None:
+    """Return the rows of one of two such rules that the other does not cover, if there are any."""
+    (mine,), (theirs,) = found.grown, other.grown
+    is_less = mine.op == Op.LESS_EQUAL
+    if theirs.code >= mine.code if is_less else theirs.code <= mine.code:
+        return None
+    op = Op.GREATER_EQUAL if is_less else Op.LESS_EQUAL
+    rest = theirs._replace(op=int(op), code=theirs.beyond, beyond=theirs.code)
+    test = found.binned.test(rest, found.threshold)
+    return replace(found, grown=(*found.grown, rest), tests=(*found.tests, test))
 
 
 class Candidate(NamedTuple):

@@ -25,12 +25,14 @@ from rulewright.estimators.compact.members import (
     ResponseProblem,
     RuleCutter,
     RuleOnRows,
+    contradicts,
+    cut_interval,
 )
 from rulewright.kernels import ROW, BoolArray, FloatArray, IntArray, Limits, RowArray
 from rulewright.search import FoundRule, RuleGrower
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from rulewright.estimators.compact.losses import CompactLoss, FittedResponses, Lines
     from rulewright.rules import Head
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 MANY_HEADS = 4
 """Of more heads than this rules are not grown for each."""
 
-MOST_CANDIDATES = 48
+MOST_CANDIDATES = 16
 """Candidates that are kept from round to round."""
 
 MOST_TRIED = 3
@@ -103,6 +105,7 @@ class CompactSearch:
         self.many_heads = len(loss.heads) > MANY_HEADS
         self.members: list[Member | LineMember] = []
         self.pool: dict[object, Candidate] = {}
+        self.shorter: dict[Member, list[Candidate]] = {}
         self.fitted = loss.fit(ResponseProblem.of([], len(train)), 1e-5)
         self.objective = self.fitted.loss
 
@@ -197,21 +200,31 @@ class CompactSearch:
         if isinstance(member, LineMember):
             same = ((o.term.column, o.head) for o in others if isinstance(o, LineMember))
             return (member.term.column, member.head) not in same
+        if any(isinstance(o, Member) and contradicts(member.found, member.head, o) for o in others):
+            return False
         return self._nearest(member, others) <= LARGEST_OVERLAP
 
-    def _shorten(self, member: Member | LineMember) -> Iterator[Candidate]:
-        """Give the rules that lack one of the conditions."""
-        if isinstance(member, Member):
-            for found in self._without_one(member.found):
-                key = found.test_array.tobytes(), member.head
-                yield self.pool.get(key) or self._candidate(self._member(found, member.head))
-
-    def _candidate(self, member: Member | LineMember) -> Candidate:
+    def _shorten(self, member: Member | LineMember) -> list[Candidate]:
+        """Return the rules that lack one of the conditions; they are kept with the rule."""
         if isinstance(member, LineMember):
-            rows, values = self.rows, member.values[self.rows]
-            return Candidate(member, rows, values, self.loss.hits(rows, member.head, values))
-        rows = np.flatnonzero(member.cover.row_mask() & self.train).astype(ROW)
-        return Candidate(member, rows, None, self.loss.hits(rows, member.head, None))
+            return []
+        if member not in self.shorter:
+            self.shorter[member] = [
+                self._candidate(found, member.head) for found in self._without_one(member.found)
+            ]
+        return self.shorter[member]
+
+    def _candidate(self, found: FoundRule, head: Head) -> Candidate:
+        covered = found.cover(self.binned.codes, self.n_threads)
+        mask = np.zeros((1, len(self.train)), dtype=np.bool_)
+        mask[0, covered] = True
+        rows = covered[self.train[covered]]
+        member = Member(found, head, PackedCovers.pack(mask))
+        return Candidate(member, rows, None, self.loss.hits(rows, head, None))
+
+    def _line_candidate(self, line: LineMember) -> Candidate:
+        values = line.values[self.rows]
+        return Candidate(line, self.rows, values, self.loss.hits(self.rows, line.head, values))
 
     @cached_property
     def line_heads(self) -> tuple[Head, ...]:
@@ -264,16 +277,21 @@ class CompactSearch:
             for one, gain in (cutter.whole(), cutter.cut_back()):
                 key = one.test_array.tobytes(), head
                 if gain > -math.inf and key not in self.pool:
-                    self.pool[key] = self._candidate(self._member(one, head))
+                    self.pool[key] = self._candidate(one, head)
+                    self._propose_intervals(one, head)
         if self.lines is not None:
             line = self.lines.best(self.loss, self.line_heads, self.members)
             if line is not None:
-                self.pool[line.term.column, line.head] = self._candidate(line)
+                self.pool[line.term.column, line.head] = self._line_candidate(line)
 
-    def _member(self, found: FoundRule, head: Head) -> Member:
-        mask = np.zeros((1, len(self.train)), dtype=np.bool_)
-        mask[0, found.cover(self.binned.codes, self.n_threads)] = True
-        return Member(found, head, PackedCovers.pack(mask))
+    def _propose_intervals(self, found: FoundRule, head: Head) -> None:
+        """Propose an interval in place of a threshold that contradicts one of the model."""
+        for other in self.members:
+            if isinstance(other, Member) and contradicts(found, head, other):
+                interval = cut_interval(found, other.found)
+                if interval is not None and self.limits.allows(interval.grown):
+                    key = interval.test_array.tobytes(), head
+                    self.pool.setdefault(key, self._candidate(interval, head))
 
     def _without_one(self, found: FoundRule) -> list[FoundRule]:
         """Return the rules that lack one of the conditions, but none that is required."""

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 LEAST_WEIGHT = 2.0
 """A rule for a single row says nothing of others."""
 
-MOST_ROWS = 5_000
+MOST_ROWS = 10_000
 """Of more rows a sample chooses the rules: a few are known well enough by then."""
 
 MANY_ROWS = 2_000

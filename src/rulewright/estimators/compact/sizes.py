@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import BoolArray, FloatArray
 
-KEPT_GAIN = 0.9
-"""Share of the largest gain over no rules that the chosen size keeps."""
+KEPT_GAIN, CLEAR_KEPT_GAIN = 0.9, 0.95
+"""Share of the largest gain over no rules that the chosen size keeps; more where it is clear."""
 
 READABLE, ALIKE = 8, 0.5
 """Rules that a reader takes in at a glance, and standard errors within which losses are alike."""
@@ -173,8 +173,8 @@ def join_losses(paths: Sequence[Sequence[FoldPath]], repeats: Sequence[Folds]) -
 def choose_size(losses: FloatArray, weights: FloatArray, how: str = "cv") -> int:
     """Return the number of rules by the out-of-fold losses (sizes, rows).
 
-    "cv" is the smallest size that keeps `KEPT_GAIN` of the largest gain over no rules, but not less
-    than the best of up to `READABLE` rules: where the gain is clear, the smallest that keeps nearly
+    "cv" is the smallest size that keeps most of the largest gain over no rules, but not less than
+    the best of up to `READABLE` rules: where the gain is clear, the smallest that keeps nearly
     all of it, otherwise the largest whose loss is alike, because models of all rows profit from
     more rules than those of the folds. "one-se" is the smallest size within one standard error of
     the best.
@@ -185,11 +185,12 @@ def choose_size(losses: FloatArray, weights: FloatArray, how: str = "cv") -> int
     if how == "one-se" or len(means) == 1:
         best = int(np.argmin(means))
         return int(np.argmax(_find_alike(losses, means, best, weights, 1.0)))
-    least = float(means[1:].min())
-    enough = means <= max(means[0] - KEPT_GAIN * (means[0] - least), least)
     best = 1 + int(np.argmin(means[1 : READABLE + 1]))
     gain = means[0] - means[best]
-    if standard_errors(losses[:1] - losses[best], weights)[0] <= CLEAR * gain:
+    is_clear = standard_errors(losses[:1] - losses[best], weights)[0] <= CLEAR * gain
+    least, kept = float(means[1:].min()), CLEAR_KEPT_GAIN if is_clear else KEPT_GAIN
+    enough = means <= max(means[0] - kept * (means[0] - least), least)
+    if is_clear:
         readable = int(np.argmax(means <= means[0] - ALL_GAIN * gain))
     else:
         alike = _find_alike(losses, means, best, weights, ALIKE)[: READABLE + 1]

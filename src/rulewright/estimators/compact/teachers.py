@@ -21,6 +21,8 @@ from rulewright.estimators.mlrules.settings import Growth
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from rulewright.data import TrainingSet
     from rulewright.kernels import BoolArray, FloatArray
     from rulewright.model import AdditiveRules
@@ -57,7 +59,7 @@ class Teachers:
     constraints : Constraints
         What the expert demands of the rules.
     given : float64 array of shape (rows, classes), optional
-        Probabilities of a teacher that the user gave: no other is learned.
+        Probabilities by a classifier that the user gave: these are the targets.
     """
 
     def __init__(
@@ -80,8 +82,6 @@ class Teachers:
 
         Without folds one teacher learns from all rows.
         """
-        if self.given is not None:
-            return
         plan = [(r, out) for r, folds in enumerate(repeats) for out in self._left_out(folds)]
         kept = [~np.isin(repeats[r].of_rows, out) for r, out in plan]
         if not plan:
@@ -102,10 +102,12 @@ class Teachers:
         """Mean number of rules of the teachers."""
         return round(float(np.mean([one.n_rules for one in self._all]))) if self._all else 0
 
+    def targets(self, place: tuple[int, int] | None) -> FloatArray:
+        """Return what is taught without the fold of a repetition, or of all rows."""
+        return self.probabilities(*(place or (None, None))) if self.given is None else self.given
+
     def probabilities(self, repeat: int | None = None, fold: int | None = None) -> FloatArray:
         """Average the teachers that did not see a fold, or all of them."""
-        if self.given is not None:
-            return self.given
         teachers = self._all if repeat is None or fold is None else self._of_fold[repeat, fold]
         mean: FloatArray = np.mean([one.probabilities for one in teachers], axis=0)
         return mean
@@ -122,20 +124,32 @@ class Teachers:
     def _teach(self, train: BoolArray, seed: int, check: Callable[[], None]) -> LearnedTeacher:
         check()
         rows = self.rows if train.all() else self.rows.take(np.flatnonzero(train))
-        hurried = not self._is_quick and not self.ordinal
         # Conditions that fit noise would be taught.
-        growth = Growth(prune=True, class_choice="prefixed" if hurried else "auto")
-        teacher = MLRulesClassifier(
-            growth=growth,
+        growth = Growth(prune=True, class_choice="prefixed" if self._is_hurried else "auto")
+        teacher = self._make(seed, 1, growth=growth, **self._make_settings())
+        model: AdditiveRules = teacher._learn(rows)  # noqa: SLF001 - rows are weighted already
+        return LearnedTeacher(model.predict_proba(self.rows.table, n_threads=1), len(model))
+
+    def make(self, seed: int, n_threads: int) -> MLRulesClassifier:
+        """Return MLRules as it is learned without compact rules, under the same demands."""
+        if self._is_hurried:  # few rules of many classes are not worth an hour of many
+            growth = Growth(class_choice="prefixed")
+            return self._make(seed, n_threads, growth=growth, **self._make_settings())
+        return self._make(seed, n_threads)
+
+    @property
+    def _is_hurried(self) -> bool:
+        return not self._is_quick and not self.ordinal
+
+    def _make(self, seed: int, n_threads: int, **settings: Any) -> MLRulesClassifier:
+        return MLRulesClassifier(
             ordinal=self.ordinal,
             missing_conditions=self.missing_conditions,
             constraints=self.constraints,
             random_state=seed,
-            n_jobs=1,
-            **self._make_settings(),
+            n_jobs=n_threads,
+            **settings,
         )
-        model: AdditiveRules = teacher._learn(rows)  # noqa: SLF001 - rows are weighted already
-        return LearnedTeacher(model.predict_proba(self.rows.table, n_threads=1), len(model))
 
     def _make_settings(self) -> dict[str, Any]:
         """Return settings that teach about as well in a fraction of the time."""
@@ -143,3 +157,23 @@ class Teachers:
             return {"max_rules": 150, "learning_rate": 0.3, "max_bins": 64}
         n = RULES_PER_CLASS * min(len(self.rows.classes), MANY_CLASSES)
         return {"max_rules": n, "learning_rate": 0.2, "max_bins": 64}
+
+
+def ask_teacher(teacher: Any, X: Any, classes: NDArray[Any]) -> FloatArray:
+    """Return the probabilities (rows, classes) of a fitted classifier, in the order of classes."""
+    if not callable(getattr(teacher, "predict_proba", None)):
+        raise ValueError(
+            f"teacher={teacher!r} must be a fitted classifier with predict_proba, or None"
+        )
+    answers = np.asarray(teacher.predict_proba(X), dtype=np.float64)
+    known = list(getattr(teacher, "classes_", classes))
+    missing = [label for label in classes.tolist() if label not in known]
+    if missing or answers.ndim != 2 or answers.shape[1] != len(known):
+        raise ValueError(
+            f"teacher must know the classes of y: it has {known}, y has {classes.tolist()}"
+        )
+    answers = answers[:, [known.index(label) for label in classes.tolist()]]
+    totals = answers.sum(axis=1, keepdims=True)
+    if not (np.isfinite(answers).all() and (answers >= 0).all() and (totals > 0).all()):
+        raise ValueError("teacher gave probabilities that are negative, missing or all 0")
+    return np.asarray(answers / totals, dtype=np.float64)

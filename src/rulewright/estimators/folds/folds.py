@@ -119,8 +119,9 @@ def choosing_rows(
     """Return the rows to choose rules by: all, or of very many a sample with weights.
 
     Rare classes keep more than their share of the sample, up to all of their rows (case-control
-    sampling). The weights of each class are scaled to their sum in all rows, so probabilities
-    learned from the sample are those of all rows.
+    sampling). The weights restore the shares of the classes, so probabilities learned from the
+    sample are those of all rows. Rows of the class that lost the fewest keep their weight: the
+    sample must not look like more evidence than it is.
     """
     most = MOST_ROWS if most is None else most
     if rows.n_rows <= most:
@@ -135,6 +136,7 @@ def choosing_rows(
         factors[label] = rows.weights[own].sum() / rows.weights[chosen].sum()
         drawn.append(chosen)
     sample = rows.take(np.sort(np.concatenate(drawn)))
+    factors /= factors[counts > 0].min()
     return replace(sample, weights=sample.weights * factors[sample.labels])
 
 
