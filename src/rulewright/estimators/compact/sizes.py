@@ -29,8 +29,9 @@ KEPT_GAIN, CLEAR_KEPT_GAIN = 0.9, 0.95
 READABLE, ALIKE = 8, 0.5
 """Rules that a reader takes in at a glance, and standard errors within which losses are alike."""
 
-CLEAR, ALL_GAIN = 0.1, 0.99
-"""A gain with a standard error below this share of it is clear; nearly all of it is kept then."""
+CLEAR, CERTAIN, ALL_GAIN = 0.1, 0.03, 0.99
+"""A gain is clear, or certain, if its standard error is a smaller share of it. Of a certain gain
+the smallest readable size that keeps nearly all is enough."""
 
 SIZE_CHOICES = ("cv", "one-se", "max")
 
@@ -174,7 +175,7 @@ def choose_size(losses: FloatArray, weights: FloatArray, how: str = "cv") -> int
     """Return the number of rules by the out-of-fold losses (sizes, rows).
 
     "cv" is the smallest size that keeps most of the largest gain over no rules, but not less than
-    the best of up to `READABLE` rules: where the gain is clear, the smallest that keeps nearly
+    the best of up to `READABLE` rules: where the gain is certain, the smallest that keeps nearly
     all of it, otherwise the largest whose loss is alike, because models of all rows profit from
     more rules than those of the folds. "one-se" is the smallest size within one standard error of
     the best.
@@ -187,10 +188,10 @@ def choose_size(losses: FloatArray, weights: FloatArray, how: str = "cv") -> int
         return int(np.argmax(_find_alike(losses, means, best, weights, 1.0)))
     best = 1 + int(np.argmin(means[1 : READABLE + 1]))
     gain = means[0] - means[best]
-    is_clear = standard_errors(losses[:1] - losses[best], weights)[0] <= CLEAR * gain
-    least, kept = float(means[1:].min()), CLEAR_KEPT_GAIN if is_clear else KEPT_GAIN
+    error = float(standard_errors(losses[:1] - losses[best], weights)[0])
+    least, kept = float(means[1:].min()), CLEAR_KEPT_GAIN if error <= CLEAR * gain else KEPT_GAIN
     enough = means <= max(means[0] - kept * (means[0] - least), least)
-    if is_clear:
+    if error <= CERTAIN * gain:
         readable = int(np.argmax(means <= means[0] - ALL_GAIN * gain))
     else:
         alike = _find_alike(losses, means, best, weights, ALIKE)[: READABLE + 1]
