@@ -123,6 +123,69 @@ def test_conditions_on_labels_are_merged():
     ]
 
 
+def wide_table(rng, n_rows, n_rare, missing=0.0):
+    """Make a table with a column of some frequent labels and many rare ones, and a number."""
+    job = np.where(rng.random(n_rows) < 0.6, rng.integers(0, 3, n_rows), -1)
+    names = [f"f{k}" if k >= 0 else f"r{rng.integers(n_rare):04}" for k in job]
+    shown = [
+        None if u < missing else name for u, name in zip(rng.random(n_rows), names, strict=True)
+    ]
+    return read_table({"job": shown, "x": rng.random(n_rows)}), job
+
+
+@examples(60)
+@given(SEEDS, st.booleans())
+def test_trees_pool_infrequent_labels(seed, onehot):
+    """Conditions mean what codes mean and name frequent labels only (T7)."""
+    rng = np.random.default_rng(seed)
+    table, job = wide_table(rng, 200, 400, missing=0.1)
+    binned = bin_table(table)
+    limits = SearchLimits(missing_conditions=True)
+    rows = np.flatnonzero(rng.random(200) < 0.8).astype(ROW)
+    residuals = (job == 0)[rows, np.newaxis] + rng.normal(size=(len(rows), 1))
+    tree = TreeGrower(binned, np.ones(200), limits, onehot=onehot).grow(rows, residuals, 6)
+    covers = tree.covers(tree.reach(binned.codes))
+    for node in range(tree.n_nodes):
+        conjunction = tree.conjunction(node)
+        np.testing.assert_array_equal(conjunction.holds(table), covers[node])
+        np.testing.assert_allclose(tree.values[node], residuals[covers[node][rows]].mean())
+        assert "r0" not in str(conjunction)
+    assert tree.n_nodes > 1
+
+
+def test_a_pooled_set_is_written_by_the_labels_outside_it():
+    """Where rare labels go together with a frequent one, the other frequent labels are named."""
+    job = ["a", "b", "c"] * 30 + [f"r{k}" for k in range(60)]
+    binned = bin_table(read_table({"job": job}))
+    residuals = np.array([1.0, 0, 1] * 30 + [0] * 60)[:, np.newaxis]
+    grower = TreeGrower(binned, np.ones(150), SearchLimits())
+    tree = grower.grow(np.arange(150, dtype=ROW), residuals, 2)
+    assert [str(tree.conjunction(node)) for node in (1, 2)] == [
+        "job not in {a, c}",
+        "job in {a, c}",
+    ]
+    assert tree.values[:, 0].tolist() == [0.4, 0, 1]
+
+
+def test_weights_count_as_rows_of_labels():
+    """A label of ten rows, or of one row of weight ten, is frequent; of nine it is not."""
+    for times, found in ((10, True), (9, False)):
+        names = ["a"] + [f"r{k}" for k in range(60)]
+        weights = np.array([times] + [1] * 60)
+        residuals = np.array([[5.0]] + [[0.0]] * 60)
+        texts = []
+        for repeats, w in (
+            (weights, np.ones(60 + times)),
+            (np.ones(61, int), weights.astype(float)),
+        ):
+            binned = bin_table(read_table({"job": np.repeat(names, repeats)}))
+            tree = TreeGrower(binned, w, SearchLimits()).grow(
+                np.arange(len(w), dtype=ROW), np.repeat(residuals, repeats, axis=0), 2
+            )
+            texts.append([str(tree.conjunction(node)) for node in range(tree.n_nodes)])
+        assert texts == [["true", "job != a", "job = a"] if found else ["true"]] * 2
+
+
 def test_limits_hold_in_trees():
     """Forbidden columns, light nodes and long paths do not occur."""
     rng = np.random.default_rng(0)

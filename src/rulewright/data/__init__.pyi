@@ -8,6 +8,10 @@ from .errors import RowError as RowError
 from .findings import Finding as Finding
 from .findings import join_findings as join_findings
 from .frame import to_frame as to_frame
+from .frequent_labels import count_effective_rows as count_effective_rows
+from .frequent_labels import count_labels as count_labels
+from .frequent_labels import find_frequent_labels as find_frequent_labels
+from .frequent_labels import find_many_labels as find_many_labels
 from .json_fields import ANY as ANY
 from .json_fields import CLASS_WEIGHTS as CLASS_WEIGHTS
 from .json_fields import DISTRIBUTION as DISTRIBUTION

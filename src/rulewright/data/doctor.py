@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.findings import Finding, format_count, quote_examples
+from rulewright.data.frequent_labels import find_many_labels
 from rulewright.data.number_texts import NumberTexts
 from rulewright.data.schema import label_of
 from rulewright.data.table import Column, Table
@@ -95,18 +96,23 @@ def _of_numbers(name: str, column: Column, known: NDArray[np.float64]) -> Iterat
 
 def _of_labels(name: str, column: Column, codes: NDArray[np.int32]) -> Iterator[Finding]:
     schema = column.schema
-    if schema.label_type != "string":
-        return
     counts = np.bincount(codes[codes >= 0], minlength=len(schema.labels))
-    held = {label: int(n) for label, n in zip(schema.labels, counts, strict=True) if n}
-    written = NumberTexts(counts=held)
-    if written.share >= _NEARLY_NUMERIC and not written.is_numeric:
-        yield written.near_miss(name)
-    elif unique := _unique(name, held):
-        yield unique
-    else:
+    if schema.label_type == "string":
+        held = {label: int(n) for label, n in zip(schema.labels, counts, strict=True) if n}
+        written = NumberTexts(counts=held)
+        if written.share >= _NEARLY_NUMERIC and not written.is_numeric:
+            yield written.near_miss(name)
+            return
+        if unique := _unique(name, held):
+            yield unique
+            return
         yield from _codes(name, held)
         yield from _similar(name, held, "labels")
+    remedy = (
+        f"RuleFit pools the others; group labels in the file, or --drop {quote(name)} leaves it out"
+    )
+    if many := find_many_labels(schema, counts, remedy):
+        yield many
 
 
 def _codes(name: str, held: dict[str, int]) -> Iterator[Finding]:

@@ -27,5 +27,7 @@ from .covers import WORD as WORD
 from .covers import PackedCovers as PackedCovers
 from .covers import count_words as count_words
 from .covers import unpack_words as unpack_words
+from .pooled import PooledColumns as PooledColumns
+from .pooled import pool_labels as pool_labels
 from .signed import SignedCovers as SignedCovers
 from .signed import SignedStack as SignedStack

@@ -11,6 +11,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.data import DataError
+from rulewright.encoding import pool_labels
 from rulewright.kernels import STAT, Op, Routes, TreeShape
 from rulewright.rules import Conjunction, Labels, Presence, Range, opposite
 
@@ -82,7 +83,7 @@ class Tree:
             cut = bins.cut(first, first + 1, Op.LESS_EQUAL, "midpoint")
             left = Range(name, high=cut, kind=bins.schema.kind)
         elif split.op == Op.EQUAL:
-            left = Labels(name, tuple(bins.schema.labels[code] for code in split.codes))
+            left = _condition_on_labels(name, bins.schema.labels, split.codes)
         else:
             left = Presence(name, missing=True)
         return left if is_left else opposite(left)
@@ -118,8 +119,18 @@ class Tree:
         return sums
 
 
+def _condition_on_labels(name: str, labels: tuple[str, ...], codes: list[int]) -> Labels:
+    """Name the labels of these codes or, if they are fewer, all others."""
+    if 2 * len(codes) <= len(labels):
+        return Labels(name, tuple(labels[code] for code in codes))
+    others = set(range(len(labels))).difference(codes)
+    return Labels(name, tuple(labels[code] for code in sorted(others)), negated=True)
+
+
 class TreeGrower:
     """Grows trees on binned columns, one native call each.
+
+    Infrequent labels of a column with too many labels for its rows are split as one label.
 
     Parameters
     ----------
@@ -151,6 +162,7 @@ class TreeGrower:
         if limits.constraints.required:
             raise DataError("required: not every rule of a tree uses a column; require none.")
         self.binned, self.n_threads = binned, n_threads
+        self._pooled = pool_labels(binned, weights)
         self.shape = TreeShape(max_leaves=1, reuse=inter_supp, onehot=onehot)
         unit = fixed_point_unit(float(weights.sum()))
         self._steps = np.maximum(np.rint(weights / unit), 1)
@@ -165,7 +177,7 @@ class TreeGrower:
         stats[rows, 1:] = np.rint(weighted / unit).astype(STAT)
         squares = stats[rows, 1:].astype(np.float64) ** 2 / stats[rows, :1]
         grown = kernels.grow_tree(
-            self.binned.codes,
+            self._pooled.codes,
             rows,
             stats,
             replace(self.shape, max_leaves=max_leaves),
@@ -173,7 +185,8 @@ class TreeGrower:
             self.n_threads,
         )
         means = grown.sums[:, 1:] / np.maximum(grown.sums[:, :1], 1)
-        return Tree(grown, means * unit, self.binned)
+        splits = [self._pooled.unfold(split) for split in grown.splits]
+        return Tree(grown._replace(splits=splits), means * unit, self.binned)
 
     def _buffer(self, n_outputs: int) -> StatArray:
         """Return the statistics of all rows; a tree writes and reads those of its own rows only."""

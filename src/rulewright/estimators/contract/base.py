@@ -138,6 +138,7 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         """
         table = self._read(X, y, sample_weight, self.TASK)
         rows = self._training_rows(table)
+        self._warn_of_rows(rows)
         model = self._learn(rows)
         self.model_ = self._finished(model, rows)
         return self
@@ -145,6 +146,9 @@ class RuleEstimator(TableEstimator, Generic[Model]):
     def _training_rows(self, table: Table) -> Any:
         """Return the rows of the table with what is learned from them."""
         raise NotImplementedError
+
+    def _warn_of_rows(self, rows: Any) -> None:
+        """Warn of what harms this learner, once for each `fit`; by default of nothing."""
 
     def _learn(self, rows: Any) -> Model:
         """Learn the model: each learner defines this."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
+from rulewright.data import count_effective_rows as count_effective_rows
+
 if TYPE_CHECKING:
     from rulewright.data import DescribedRows, TrainingSet
     from rulewright.kernels import FloatArray
@@ -79,11 +81,3 @@ def scale_weights(rows: TrainingSet) -> TrainingSet:
         return rows
     shares = rows.weights / rows.weights.max()
     return rows.with_weights(shares * (rows.n_rows / shares.sum()))
-
-
-def count_effective_rows(weights: FloatArray) -> float:
-    """Return how many rows whole weights count, or would be as informative as others."""
-    if (weights == np.rint(weights)).all():
-        return float(weights.sum())
-    shares = weights / weights.max()  # weights of any size
-    return float(shares.sum() ** 2 / (shares**2).sum())

@@ -143,6 +143,7 @@ class RuleVoteSelector(SelectorMixin, CandidateSettings):  # type: ignore[misc]
         self.schema_ = table.schema
         kind = RegressionSet if self.task_ == "regression" else TrainingSet
         rows: Any = kind.of(replace(table, columns=_order_columns(table)))
+        self._warn_of_rows(rows)
         self._count(rows, METHOD.make(self.method), check_random_state(self.random_state))
         return self
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from rulewright.encoding import bin_table
 from rulewright.estimators.contract.base import RuleEstimator, TableEstimator
+from rulewright.estimators.contract.many_labels import POOLED, warn_of_many_labels
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
@@ -235,6 +236,11 @@ class CandidateSettings(TableEstimator):
         "Most bins of a numeric column; none is one per value up to 2,048 rows, 255 beyond.",
         default=255,
     )
+
+    def _warn_of_rows(self, rows: LearningRows[Any]) -> None:
+        """Warn of columns with too many labels, if trees are grown on them."""
+        if self.rules is None and self.max_candidates > 0:
+            warn_of_many_labels(rows, type(self).__name__, POOLED)
 
     def _candidates(
         self, rows: LearningRows[Any], loss: GenerationLoss, seed: int, n_threads: int

@@ -12,6 +12,7 @@ from scipy.special import chdtri
 from sklearn.utils import check_random_state
 
 from rulewright.encoding import MOST_BINS, bin_table
+from rulewright.estimators.contract.many_labels import EACH_LABEL, warn_of_many_labels
 from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Real
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import run_parallel
@@ -113,6 +114,10 @@ class CN2Classifier(CheckedClassifier[ClassModel]):
         "max_bins": MOST_BINS,
         "precision_cv": None,
     }
+
+    def _warn_of_rows(self, rows: TrainingSet) -> None:
+        """Warn of columns with too many labels."""
+        warn_of_many_labels(rows, type(self).__name__, EACH_LABEL)
 
     def _learn(self, rows: TrainingSet) -> ClassModel:
         self._check_criterion()

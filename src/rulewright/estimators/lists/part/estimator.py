@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils import check_random_state
 
+from rulewright.estimators.contract.many_labels import EACH_LABEL, warn_of_many_labels
 from rulewright.estimators.contract.parameters import Parameter, Real
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.lists.assembly import decision_list
@@ -65,6 +66,10 @@ class PARTClassifier(BranchingClassifier):
         "missing_labels": False,
         "precision_cv": None,
     }
+
+    def _warn_of_rows(self, rows: TrainingSet) -> None:
+        """Warn of columns with too many labels."""
+        warn_of_many_labels(rows, type(self).__name__, EACH_LABEL)
 
     def _learn(self, training: TrainingSet) -> DecisionList:
         check_random_state(self.random_state)  # nothing is drawn
