@@ -32,7 +32,7 @@ from .estimators import interaction_null as interaction_null
 from .estimators import learn_on_parts as learn_on_parts
 from .estimators import rule_stability as rule_stability
 from .estimators import size_curve as size_curve
-from .estimators import with_costs as with_costs
+from .estimators import with_decision as with_decision
 from .model import load_model as load_model
 from .model import model_schema as model_schema
 from .plots import plot_calibration as plot_calibration

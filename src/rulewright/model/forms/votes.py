@@ -183,7 +183,7 @@ class RuleSetVotes(ClassModel):
         return tuple(rule_sets.total_weight(sets) for sets in self.members)
 
     @cached_property
-    def program(self) -> ClassProgram:
+    def base_program(self) -> ClassProgram:
         """The weight of covering rule sets as scores from -1 to 1, and whether it abstains."""
         scores = self._vote()
         chosen, odds = recipes.prefer_first(scores, self.preference), self._odds(scores)
