@@ -56,6 +56,7 @@ from .rules import parse_conjunction as parse_conjunction
 from .search import Constraints as Constraints
 from .stopping import Validation as Validation
 from .stopping import Window as Window
+from .trust import compare_thresholds as compare_thresholds
 from .weighting import Isotonic as Isotonic
 from .weighting import Platt as Platt
 from .weighting import Temperature as Temperature
