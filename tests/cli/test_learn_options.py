@@ -12,6 +12,7 @@ from rulewright.cli.classes import ClassOptions
 from rulewright.cli.learners import LearnerOptions
 from rulewright.cli.validation import draw_held_out
 from rulewright.estimators import LEARNERS
+from rulewright.model import Balanced, Threshold
 
 QUICK = ("--target", "repaid", "--learner", "ripper", "--cv", 0)
 ADDITIVE = ("--target", "repaid", "--learner", "mlrules", "--set", "max_rules=20", "--cv", 0)
@@ -147,6 +148,28 @@ def test_costs_decide(cli, loans, write, tmp_path):
     other = tmp_path / "other.json"
     cli("learn", loans, *ADDITIVE, "--decision", file, "--holdout", 0.25, "--model", other)
     assert load_model(other) == model
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "says"),
+    [
+        ("balanced", Balanced, "relative to its share (no 0.318, yes 0.682)"),
+        ("0.7", Threshold, "predicts yes where its probability is at least 0.7"),
+        ("no=0.25", Threshold, "predicts no where its probability is at least 0.25"),
+        ("accuracy", type(None), ""),
+    ],
+)
+@pytest.mark.parametrize("learner", ["mlrules", "ripper"])
+def test_decisions_are_saved(cli, loans, tmp_path, learner, text, kind, says):
+    """The decision is printed, saved and followed, whatever the form of the model."""
+    path = tmp_path / "m.json"
+    options = ("--target", "repaid", "--learner", learner, "--cv", 0, "--model", path)
+    printed = cli("learn", loans, *options, "--decision", text).stdout
+    model = load_model(path)
+    assert says in printed
+    assert isinstance(model.decision, kind)
+    labels = [line.split(",")[0] for line in cli("predict", path, loans).stdout.splitlines()[1:]]
+    assert labels == model.predict(loans).tolist()
 
 
 def test_classes_form_a_scale(cli, levels, tmp_path):

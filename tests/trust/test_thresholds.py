@@ -8,7 +8,7 @@ from sklearn import metrics
 
 from builders import mixed_table, mlrules
 from rulewright import compare_thresholds, load_model, with_decision
-from rulewright.trust.thresholds import choose_thresholds, measure_thresholds
+from rulewright.evidence import choose_thresholds, measure_thresholds
 
 pytestmark = pytest.mark.native
 

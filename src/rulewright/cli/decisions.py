@@ -9,10 +9,7 @@ from rulewright.cli.options import split_at_commas
 from rulewright.data import DataError
 from rulewright.model import read_decision
 
-DECISION_HELP = (
-    "How classes are chosen from probabilities: accuracy, balanced, a threshold (0.2 or CLASS=0.2),"
-    " or costs of errors (TRUE:PREDICTED=COST,..., absolute or a CSV file)."
-)
+DECISION_HELP = "balanced, 0.2, CLASS=0.2, TRUE:PREDICTED=COST,... or a file."
 _WORDS = ("accuracy", "balanced", "absolute")
 
 

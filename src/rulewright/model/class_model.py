@@ -74,19 +74,7 @@ class ClassModel(DecidingModel):
         return replace(base, chosen=chosen, costs=costs)
 
     def with_decision(self, decision: Any) -> Self:
-        """Give the model that chooses classes in another way; probabilities stay the same.
-
-        Parameters
-        ----------
-        decision : str, float, mapping, array or Decision
-            "accuracy" predicts the most probable class. "balanced" divides probabilities by the
-            class shares of the training rows. A number is a threshold: the second of two classes
-            is predicted where its probability is at least that; ``{class: threshold}`` names the
-            class. A cost matrix (rows: true class, 0 on the diagonal) or ``{true: {predicted:
-            cost}}`` predicts the class of the lowest expected cost; errors that are not named cost
-            1. "absolute" costs the distance of the classes in their order, so that the median is
-            predicted.
-        """
+        """Give the model that chooses classes in another way; see ``rulewright.with_decision``."""
         return self._copy_with(decision=self._read_decision(decision))
 
     def _read_decision(self, decision: Any) -> Decision | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rulewright.data import DataError
+from rulewright.evidence import COST_ROWS, ThresholdFigures, measure_thresholds
 from rulewright.explain import checked_class_codes, model_of, rows_with_target
 from rulewright.html import bold, note, table, view
 from rulewright.model import (
@@ -23,11 +24,8 @@ from rulewright.model import (
 )
 
 if TYPE_CHECKING:
-    from rulewright.kernels import BoolArray, FloatArray
     from rulewright.model import Costs
 
-PER_ROWS = 1000
-"""Costs are those of so many rows."""
 _TITLES = {
     "threshold": "threshold",
     "recall": "recall",
@@ -35,58 +33,9 @@ _TITLES = {
     "false_positive_rate": "false-positive rate",
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
-    "cost": f"cost per {PER_ROWS:,} rows",
+    "cost": f"cost per {COST_ROWS:,} rows",
     "best": "best",
 }
-
-
-@dataclass(frozen=True, eq=False)
-class ThresholdFigures:
-    """Figures of rising thresholds, one number per threshold in each array.
-
-    Parameters
-    ----------
-    threshold : float array
-        A row is predicted as the class if its probability is at least this.
-    predicted : float array
-        Share of the rows that are predicted as the class.
-    recall : float array
-        Share of the rows of the class that are found.
-    precision : float array
-        Share of the class in the predicted rows; NaN if none is predicted.
-    false_positive_rate : float array
-        Share of the other rows that are predicted as the class.
-    accuracy, balanced_accuracy : float array
-        Share of right predictions, and the mean of the shares of both classes.
-    cost : float array or None
-        Cost of the errors per 1,000 rows, if costs are known.
-    """
-
-    threshold: FloatArray
-    predicted: FloatArray
-    recall: FloatArray
-    precision: FloatArray
-    false_positive_rate: FloatArray
-    accuracy: FloatArray
-    balanced_accuracy: FloatArray
-    cost: FloatArray | None = None
-
-    def __len__(self) -> int:
-        return len(self.threshold)
-
-    def best(self) -> dict[str, int]:
-        """Return the place of the best threshold by each measure, of equal ones the lowest."""
-        found = {
-            "accuracy": int(np.argmax(self.accuracy)),
-            "balanced accuracy": int(np.argmax(self.balanced_accuracy)),
-        }
-        return found if self.cost is None else found | {"cost": int(np.argmin(self.cost))}
-
-    def take(self, places: Any) -> ThresholdFigures:
-        """Return the figures of some thresholds."""
-        columns = {one.name: getattr(self, one.name) for one in fields(self)}
-        taken: dict[str, Any] = {k: v if v is None else v[places] for k, v in columns.items()}
-        return ThresholdFigures(**taken)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,8 +151,8 @@ def compare_thresholds(
     sample_weight : array-like or str, optional
         Row weights, or the name of the column of X that holds them.
     max_thresholds : int or None
-        Maximum number of lines; the best ones are always among them. None lists all thresholds
-        that differ in some prediction.
+        Maximum number of lines; the best thresholds and both ends are always among them. None
+        lists all thresholds that differ in some prediction.
 
     Returns
     -------
@@ -250,70 +199,16 @@ def _error_costs(costs: Costs | None, place: int) -> tuple[float, float] | None:
     return None if costs is None else (costs[place][1 - place], costs[1 - place][place])
 
 
-def measure_thresholds(
-    chances: FloatArray,
-    is_class: BoolArray,
-    weights: FloatArray,
-    error_costs: tuple[float, float] | None = None,
-) -> ThresholdFigures:
-    """Measure all thresholds of probabilities that differ in some prediction.
-
-    `error_costs` are what a missed row of the class and a false alarm cost.
-    """
-    values, places = np.unique(chances, return_inverse=True)
-    thresholds = choose_thresholds(values)
-    first = np.searchsorted(values, thresholds)  # of the values that are predicted as the class
-
-    def sum_from(part: FloatArray) -> FloatArray:
-        sums = np.bincount(places, part, len(values))
-        return np.append(np.cumsum(sums[::-1])[::-1], 0.0)[first]
-
-    hits, alarms = sum_from(weights * is_class), sum_from(weights * ~is_class)
-    total, others = float(weights[is_class].sum()), float(weights[~is_class].sum())
-    recall, false_positive_rate = hits / total, alarms / others
-    with np.errstate(invalid="ignore"):
-        precision = hits / (hits + alarms)
-    cost = None
-    if error_costs is not None:
-        missed, alarm = error_costs
-        cost = PER_ROWS * (missed * (total - hits) + alarm * alarms) / (total + others)
-    return ThresholdFigures(
-        thresholds,
-        (hits + alarms) / (total + others),
-        recall,
-        precision,
-        false_positive_rate,
-        (hits + others - alarms) / (total + others),
-        (recall + 1.0 - false_positive_rate) / 2.0,
-        cost,
-    )
-
-
-def choose_thresholds(values: FloatArray) -> FloatArray:
-    """Return a threshold up to each of some rising probabilities, and one above all: short numbers.
-
-    Each is above the probability before it, so that ``p >= threshold`` parts the two.
-    """
-    ends = [*values.tolist(), 1.0]
-    pairs = zip([0.0, *values.tolist()], ends, strict=True)
-    found = [shorten(low, high) for low, high in pairs if low < high and high > 0.0]
-    return np.array([one for one in found if one < 1.0])
-
-
-def shorten(low: float, high: float) -> float:
-    """Return the number with the fewest digits that is above `low` and at most `high`."""
-    for digits in range(1, 17):
-        scale = 10.0**digits
-        for short in (math.floor(high * scale) / scale, math.floor(low * scale + 1.0) / scale):
-            if low < short <= high and short < 1.0:
-                return short
-    return high
-
-
 def _spread_out(figures: ThresholdFigures, n: int) -> Any:
-    """Choose the best thresholds, and others in even steps of recall and false-positive rate."""
-    best = set(figures.best().values())
-    reached = -(figures.recall + figures.false_positive_rate)  # rises with the threshold
-    steps = np.linspace(reached[0], reached[-1], max(n - len(best), 2))
-    even = np.searchsorted(reached, steps).clip(0, len(figures) - 1)
-    return np.array(sorted(best | set(even.tolist())))
+    """Choose the best thresholds and both ends, then those farthest from all chosen ones.
+
+    How far apart two thresholds are is told by recall and false-positive rate.
+    """
+    chosen = {0, len(figures) - 1, *figures.best().values()}
+    reached = figures.recall + figures.false_positive_rate
+    gaps = np.min([abs(reached - reached[i]) for i in chosen], axis=0)
+    while len(chosen) < n and gaps.any():
+        farthest = int(np.argmax(gaps))
+        chosen.add(farthest)
+        gaps = np.minimum(gaps, abs(reached - reached[farthest]))
+    return np.array(sorted(chosen))
