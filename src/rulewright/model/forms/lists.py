@@ -245,9 +245,10 @@ class UnorderedRules(ClassModel):
         told = f"{escape_line(self.class_names[k])} with probability {self.start[k] / total:.3f}"
         if not self.rules:
             return f"always: {told}"
+        wins = ", and the most weight wins" if self.decision is None else ""
         return (
             f"where no rule holds: {told}; every rule that holds adds its weight, shared among "
-            "the classes as it says, and the most weight wins"
+            f"the classes as it says{wins}"
         )
 
     def deciding_rules(self, found: Explanation, row: int) -> list[int]:
