@@ -41,7 +41,10 @@ _LEAVES: tuple[Any, ...] = (
     ),
     *([], {}, [[]], [1, "a"], {"a": []}, ["false", "true"], {"any": []}, {"missing": True}),
 )
-_KEYS = ("extra", "low", "high", "in", "not_in", "missing", "any", "and", "or", "not", "costs")
+_KEYS = (
+    *("extra", "low", "high", "in", "not_in", "missing", "any", "and", "or", "not"),
+    *("costs", "balanced", "threshold"),
+)
 
 
 def attempt(rng: Rng, folder: Path) -> Iterator[Outcome]:

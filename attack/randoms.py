@@ -12,13 +12,17 @@ from rulewright.data import ColumnSchema, Schema, label_of
 from rulewright.model import (
     AdditiveRules,
     AveragedModel,
+    Balanced,
+    Decision,
     DecisionList,
     DnfModel,
     IsotonicSteps,
+    LowestCost,
     NearestRules,
     RegressionRules,
     RuleModel,
     RuleSetVotes,
+    Threshold,
     UnorderedRules,
 )
 from rulewright.model.forms.rule_sets import number_terms, term_shares
@@ -183,8 +187,21 @@ def _rule(rng: Rng, body: Conjunction, outcome: Any, n_classes: int) -> Rule:
     return Rule(body, outcome, Coverage(math.fsum(weights), weights))
 
 
+def _decision(rng: Rng, n_classes: int) -> Decision:
+    """Draw costs, shares to balance, or a threshold."""
+    table = np.round(rng.exponential(size=(n_classes, n_classes)), pick(rng, (0, 3)))
+    shares = table[0] + 1.0
+    pool: list[Decision] = [
+        LowestCost(tuple(map(tuple, (table * (1 - np.eye(n_classes))).tolist()))),
+        Balanced(tuple((shares / shares.sum()).tolist())),
+    ]
+    if n_classes == 2:
+        pool.append(Threshold(float(rng.uniform(0.001, 0.999)), int(rng.integers(2))))
+    return pick(rng, pool)
+
+
 def additive(rng: Rng) -> AdditiveRules:
-    """Draw an additive model, with costs and steps at times, and with absurd scores at times."""
+    """Draw an additive model, at times with a decision, steps or absurd scores."""
     schema, classes = frame_of_model(rng)
     n = len(classes)
     size = pick(rng, (1.0, 1.0, 30.0, 1e3, 1e200))
@@ -196,10 +213,7 @@ def additive(rng: Rng) -> AdditiveRules:
     for _ in range(rng.integers(0, 6)):
         first, last = sorted(rng.integers(0, n, 2).tolist())
         rules.append(_rule(rng, conjunction(rng, schema), Adds(Head(first, last), response()), n))
-    costs = steps = None
-    if chance(rng, 0.3):
-        table = np.round(rng.exponential(size=(n, n)), pick(rng, (0, 3)))
-        costs = tuple(map(tuple, (table * (1 - np.eye(n))).tolist()))
+    decision, steps = _decision(rng, n) if chance(rng, 0.3) else None, None
     if chance(rng, 0.3):
         steps = tuple(_steps(rng) for _ in classes)
     intercepts = tuple(response() for _ in classes)
@@ -209,7 +223,7 @@ def additive(rng: Rng) -> AdditiveRules:
         intercepts,
         tuple(rules),
         {},
-        costs=costs,
+        decision=decision,
         steps=steps,
         linear=_lines(rng, schema, n),
     )

@@ -295,7 +295,7 @@ def compressed(est, n_rules):
 
 def costed(est, costs):
     """Give a learner whose model decides by costs."""
-    return After(est, lambda model, X, y: model.with_costs(costs))
+    return After(est, lambda model, X, y: model.with_decision(costs))
 
 
 def slipper(**changed):

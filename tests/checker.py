@@ -74,7 +74,10 @@ def predict(model, row):
         "nearest": predict_nearest,
         "average": predict_average,
     }
-    return forms[model["form"]](model, row)
+    scores, chances, label = forms[model["form"]](model, row)
+    if {"costs", "balanced", "threshold"} & model.keys():
+        label = model["classes"]["values"][choose(model, scores, chances)]
+    return scores, chances, label
 
 
 def predict_list(model, row):
@@ -208,7 +211,9 @@ def predict_additive(model, row):
             scores[k] += amount
     weights = [weight_of(model, scores, k) for k in range(len(scores))]
     chances = [weight / sum(weights) for weight in weights]
-    return scores, chances, model["classes"]["values"][choose(model, scores, chances)]
+    costs = [1.0 - chance if "steps" in model else 0.0 for chance in chances]
+    label = min(range(len(scores)), key=lambda k: (costs[k], -scores[k], k))
+    return scores, chances, model["classes"]["values"][label]
 
 
 def weight_of(model, scores, k):
@@ -221,11 +226,14 @@ def weight_of(model, scores, k):
 
 
 def choose(model, scores, chances):
-    """Give the class of the lowest expected cost; of equal ones the best score, then the first."""
+    """Give the class that the decision chooses; of equal ones the best score, then the first."""
     ways = range(len(scores))
-    costs = [0.0] * len(scores)
-    if "costs" in model:
+    if "threshold" in model:
+        place = model["threshold"]["class"]
+        return place if chances[place] >= model["threshold"]["at"] else 1 - place
+    if "balanced" in model:
+        shares = model["balanced"]
+        costs = [-chances[k] * (1 / shares[k]) if shares[k] else 0.0 for k in ways]
+    else:
         costs = [sum(chances[k] * model["costs"][k][j] for k in ways) for j in ways]
-    elif "steps" in model:
-        costs = [1.0 - chance for chance in chances]
     return min(ways, key=lambda k: (costs[k], -scores[k], k))

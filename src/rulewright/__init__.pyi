@@ -32,7 +32,7 @@ from .estimators import interaction_null as interaction_null
 from .estimators import learn_on_parts as learn_on_parts
 from .estimators import rule_stability as rule_stability
 from .estimators import size_curve as size_curve
-from .estimators import with_costs as with_costs
+from .estimators import with_decision as with_decision
 from .model import load_model as load_model
 from .model import model_schema as model_schema
 from .plots import plot_calibration as plot_calibration
@@ -56,6 +56,7 @@ from .rules import parse_conjunction as parse_conjunction
 from .search import Constraints as Constraints
 from .stopping import Validation as Validation
 from .stopping import Window as Window
+from .trust import compare_thresholds as compare_thresholds
 from .weighting import Isotonic as Isotonic
 from .weighting import Platt as Platt
 from .weighting import Temperature as Temperature

@@ -138,3 +138,28 @@ def test_nothing_is_written_when_it_fails(cli_failure, model, loans, write, tmp_
     assert "nothing.csv" in cli_failure("evaluate", model, tmp_path / "nothing.csv", "-o", path)
     assert not path.exists()
     assert "read or written already" in cli_failure("evaluate", model, loans, "-o", loans)
+
+
+def test_thresholds_and_decisions(cli, cli_failure, model, loans):
+    """A table of thresholds is printed, and another decision changes labels, not probabilities."""
+    printed = cli("evaluate", model, loans, "--thresholds").stdout
+    assert "thresholds for the probability of yes, on 800 rows (68.2% yes)" in printed
+    assert "expect slightly less on new rows" in printed
+    told = [
+        json.loads(cli("evaluate", model, loans, "--json", "--thresholds", *decision).stdout)
+        for decision in ((), ("--decision", "no:yes=5"), ("--decision", "balanced"))
+    ]
+    assert [sorted(one["thresholds"]["best"]) for one in told] == [
+        ["accuracy", "balanced accuracy"],
+        ["accuracy", "balanced accuracy", "cost"],
+        ["accuracy", "balanced accuracy"],
+    ]
+    assert "cost" in told[1]["figures"]
+    assert len({one["figures"]["log_loss"]["value"] for one in told}) == 1
+    balanced = [one["figures"]["balanced_accuracy"]["value"] for one in told]
+    assert balanced[2] > balanced[0]
+    best = told[0]["thresholds"]["best"]["accuracy"]
+    again = cli("evaluate", model, loans, "--json", "--decision", f"yes={best}").stdout
+    line = next(one for one in told[0]["thresholds"]["lines"] if one["threshold"] == best)
+    assert json.loads(again)["figures"]["accuracy"]["value"] == pytest.approx(line["accuracy"])
+    assert "'maybe' is no class" in cli_failure("evaluate", model, loans, "--decision", "maybe=0.3")

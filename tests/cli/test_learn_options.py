@@ -12,6 +12,7 @@ from rulewright.cli.classes import ClassOptions
 from rulewright.cli.learners import LearnerOptions
 from rulewright.cli.validation import draw_held_out
 from rulewright.estimators import LEARNERS
+from rulewright.model import Balanced, Threshold
 
 QUICK = ("--target", "repaid", "--learner", "ripper", "--cv", 0)
 ADDITIVE = ("--target", "repaid", "--learner", "mlrules", "--set", "max_rules=20", "--cv", 0)
@@ -138,15 +139,37 @@ def test_class_weights(cli, loans):
 def test_costs_decide(cli, loans, write, tmp_path):
     """A file and a text say the same; the mean cost is told beside what one decision costs."""
     path = tmp_path / "m.json"
-    inline = ("--cost-matrix", "no:yes=5", "--holdout", 0.25, "--model", path)
+    inline = ("--decision", "no:yes=5", "--holdout", 0.25, "--model", path)
     result = cli("learn", loans, *ADDITIVE, *inline)
     assert re.search(r"cost +0\.\d+ +0\.\d+ to 0\.\d+ +0\.68", result.stdout)
     model = load_model(path)
-    assert model.costs == ((0.0, 5.0), (1.0, 0.0))
+    assert model.decision.costs == ((0.0, 5.0), (1.0, 0.0))
     file = write("costs.csv", "true,yes,no\nyes,0,1\nno,5,0\n")
     other = tmp_path / "other.json"
-    cli("learn", loans, *ADDITIVE, "--cost-matrix", file, "--holdout", 0.25, "--model", other)
+    cli("learn", loans, *ADDITIVE, "--decision", file, "--holdout", 0.25, "--model", other)
     assert load_model(other) == model
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "says"),
+    [
+        ("balanced", Balanced, "relative to its share (no 0.318, yes 0.682)"),
+        ("0.7", Threshold, "predicts yes where its probability is at least 0.7"),
+        ("no=0.25", Threshold, "predicts no where its probability is at least 0.25"),
+        ("accuracy", type(None), ""),
+    ],
+)
+@pytest.mark.parametrize("learner", ["mlrules", "ripper"])
+def test_decisions_are_saved(cli, loans, tmp_path, learner, text, kind, says):
+    """The decision is printed, saved and followed, whatever the form of the model."""
+    path = tmp_path / "m.json"
+    options = ("--target", "repaid", "--learner", learner, "--cv", 0, "--model", path)
+    printed = cli("learn", loans, *options, "--decision", text).stdout
+    model = load_model(path)
+    assert says in printed
+    assert isinstance(model.decision, kind)
+    labels = [line.split(",")[0] for line in cli("predict", path, loans).stdout.splitlines()[1:]]
+    assert labels == model.predict(loans).tolist()
 
 
 def test_classes_form_a_scale(cli, levels, tmp_path):
@@ -232,12 +255,17 @@ WRONG = [
     (["--class-weight", "heavy"], "--class-weight heavy: must be balanced, or CLASS=W"),
     (["--class-weight", "maybe=2"], "--class-weight maybe=2: no such class. There are: no, yes."),
     (["--class-weight", "no=-1"], "'-1' must be a number, 0 or larger"),
-    (["--cost-matrix", "cheap"], "--cost-matrix cheap: neither a file nor"),
-    (["--cost-matrix", "no=2"], "--cost-matrix no=2: must be written as TRUE:PREDICTED=COST"),
-    (["--cost-matrix", "no:maybe=2"], "'maybe' is no class. There are: no, yes."),
-    (["--cost-matrix", "no:yes=much"], "'much' must be a number, 0 or larger"),
-    (["--cost-matrix", "no:no=1"], "0 where the prediction is true"),
-    (["--learner", "ripper", "--cost-matrix", "no:yes=2"], "takes no --cost-matrix; compact, mlr"),
+    (["--decision", "cheap"], "--decision cheap: must be accuracy, balanced, a threshold such as"),
+    (
+        ["--decision", "no=2"],
+        "--decision no=2: threshold 2 must be a probability above 0 and below",
+    ),
+    (["--decision", "0"], "--decision 0: threshold 0 must be a probability above 0 and below 1"),
+    (["--decision", "maybe=0.2"], "--decision maybe=0.2: 'maybe' is no class. There are: no, yes."),
+    (["--decision", "no:yes=2,no=3"], "--decision no=3: must be written as TRUE:PREDICTED=COST"),
+    (["--decision", "no:maybe=2"], "'maybe' is no class. There are: no, yes."),
+    (["--decision", "no:yes=much"], "'much' must be a number, 0 or larger"),
+    (["--decision", "no:no=1"], "0 where the prediction is true"),
     (["--learner", "part", "--max-rules", "3"], "takes no --max-rules; compact, mlrules, slipper"),
     (["--max-rules", "3", "--set", "max_rules=5"], "--max-rules and --set max_rules say the same"),
     (["--max-rules", "0"], "Invalid value for '--max-rules'"),
@@ -259,7 +287,7 @@ def test_wrong_options_write_nothing(cli_failure, loans, tmp_path, options, part
 def test_options_about_classes_are_refused_for_numbers(cli_failure, write):
     """The error names the option."""
     path = write("t.csv", "x,y\n" + "\n".join(f"{k},{k / 7:.3f}" for k in range(60)))
-    for option in ("--positive", "--class-weight", "--cost-matrix", "--ordinal"):
+    for option in ("--positive", "--class-weight", "--decision", "--ordinal"):
         message = cli_failure("learn", path, "--target", "y", option, "balanced")
         assert message == f"{option} is about classes, but the target holds numbers."
 
@@ -288,8 +316,8 @@ def test_wrong_test_files(cli_failure, halves, write):
 def test_wrong_files_of_costs(cli_failure, loans, write, text, part):
     """The error names the file and what is wrong in it."""
     path = write("costs.csv", text)
-    message = cli_failure("learn", loans, *ADDITIVE, "--cost-matrix", path)
-    assert message.startswith(f"--cost-matrix {path}: ")
+    message = cli_failure("learn", loans, *ADDITIVE, "--decision", path)
+    assert message.startswith(f"--decision {path}: ")
     assert part in message
 
 

@@ -36,7 +36,7 @@ def test_label_and_probabilities_equal_those_of_the_model(cli, model, loans):
 
 def test_labels_follow_the_costs(cli, model, loans, tmp_path):
     """A model with costs gives its own labels, not the most probable ones."""
-    costly = replace(load_model(model), costs=((0.0, 50.0), (1.0, 0.0)))
+    costly = replace(load_model(model), decision=((0.0, 50.0), (1.0, 0.0)))
     costly.save(path := tmp_path / "costly.json")
     labels = [row["label"] for row in read(cli("predict", path, loans).stdout)]
     assert labels == costly.predict(loans).tolist() != load_model(model).predict(loans).tolist()

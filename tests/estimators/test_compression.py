@@ -10,8 +10,7 @@ from builders import loss, mixed_table, mlrules, softmax
 from rules.builders import a_rule
 from rulewright.data import DataError, read_like, read_table
 from rulewright.estimators.finishing.compression import compress, size_curve
-from rulewright.model import AdditiveRules, load_model
-from rulewright.model.decisions import IsotonicSteps
+from rulewright.model import AdditiveRules, IsotonicSteps, load_model
 from rulewright.rules import Adds, Conjunction, Range
 from rulewright.weighting.l1 import multinomial
 from rulewright.weighting.l1.multinomial import L2
@@ -343,9 +342,9 @@ def test_tiny_tables_are_enough(n_rows):
 def test_costs_stay_and_steps_go():
     """Costs of decisions are kept; calibrated steps belong to the old scores."""
     steps = (IsotonicSteps((0.0,), (0.2, 0.8)),) * 2
-    model = hand_made([1.0, 1.0], costs=((0, 1), (5, 0)), steps=steps)
+    model = hand_made([1.0, 1.0], decision=((0, 1), (5, 0)), steps=steps)
     small = compress(model, np.arange(-5.0, 5)[:, None], np.arange(10) % 2, 2)
-    assert small.costs == model.costs
+    assert small.decision == model.decision
     assert small.steps is None
 
 

@@ -17,7 +17,7 @@ from builders import (
     mixed_table,
     slipper,
 )
-from rulewright import with_costs
+from rulewright import with_decision
 from rulewright.model import AdditiveRules
 
 pytestmark = pytest.mark.native
@@ -49,7 +49,7 @@ def fitted(data, request):
 def test_equal_costs_give_the_most_probable_class(data, fitted):
     """With 1 - I as costs `predict` is the argmax of the probabilities, up to ties (T11)."""
     X, _ = data
-    model = with_costs(fitted, 1 - np.eye(4))
+    model = with_decision(fitted, 1 - np.eye(4))
     p, labels = model.predict_proba(X), model.predict(X)
     np.testing.assert_array_equal(p[np.arange(len(p)), labels], p.max(axis=1))
     np.testing.assert_array_equal(labels, fitted.predict(X))
@@ -59,7 +59,7 @@ def test_the_class_of_the_least_expected_cost_is_predicted(data, fitted):
     """Brute force over all classes finds no cheaper one; rules and probabilities are unchanged."""
     X, _ = data
     costs = np.random.default_rng(0).exponential(size=(4, 4)) * (1 - np.eye(4))
-    est, free = with_costs(fitted, costs), with_costs(fitted, None)
+    est, free = with_decision(fitted, costs), with_decision(fitted, None)
     p = est.predict_proba(X)
     expected = [[sum(row[k] * costs[k, j] for k in range(4)) for j in range(4)] for row in p]
     chosen = np.take_along_axis(np.array(expected), est.predict(X)[:, None], axis=1)[:, 0]
@@ -72,13 +72,13 @@ def test_the_class_of_the_least_expected_cost_is_predicted(data, fitted):
 def test_absolute_costs_give_the_median(data, fitted):
     """The first class with half of the probability up to it; rounding may take half to the next."""
     X, _ = data
-    model = with_costs(fitted, "absolute")
+    model = with_decision(fitted, "absolute")
     up_to = model.predict_proba(X).cumsum(axis=1)
     median = (up_to >= 0.5).argmax(axis=1)
     others = np.flatnonzero(model.predict(X) != median)
     np.testing.assert_allclose(up_to[others, median[others]], 0.5, rtol=0, atol=1e-12)
     assert len(others) <= 2
-    assert with_costs(fitted, ABSOLUTE) == model
+    assert with_decision(fitted, ABSOLUTE) == model
     assert len(model) < 5 or np.any(median != model.predict_proba(X).argmax(axis=1))
 
 
@@ -119,10 +119,11 @@ WRONG_COSTS = pytest.mark.parametrize(
 @learners_of(AdditiveRules)
 @WRONG_COSTS
 def test_wrong_costs_of_a_model_are_refused(make, costs, told):
-    """The error names the costs and, where one entry is wrong, its classes."""
+    """The error names the decision and, where one entry is wrong, its classes."""
     X, y = mixed_table(np.random.default_rng(0), 60, n_classes=3)
-    with pytest.raises(ValueError, match=rf"costs.*{re.escape(told)}"):
-        with_costs(make().fit(X, NAMES[y]), costs)
+    told = {"5": "two classes, but there are 3", "relative": "must be"}.get(str(costs), told)
+    with pytest.raises(ValueError, match=rf"decision.*{re.escape(told)}"):
+        with_decision(make().fit(X, NAMES[y]), costs)
 
 
 @learners_with("cost_matrix")

@@ -17,7 +17,7 @@ from builders import (
     mixed_table,
     rule_texts,
 )
-from rulewright import calibrate, compress, with_costs
+from rulewright import calibrate, compress
 from rulewright.model import AdditiveRules
 from rulewright.rules import Or
 
@@ -271,17 +271,16 @@ def test_compression_keeps_some_of_the_rules(data, make):
     assert np.mean(few.predict(X) == y) > np.bincount(y).max() / 70
 
 
-@pytest.mark.parametrize("step", [calibrate, compress, with_costs])
+@pytest.mark.parametrize("step", [calibrate, compress])
 @every_learner
 def test_steps_after_the_fit_say_which_models_they_take(data, make, step):
     """Every additive model can take them; others are refused by name."""
     X, y = data
     est = fitted(make, ROWS)
-    arguments = (1 - np.eye(3),) if step is with_costs else (X, y)
     if make in makers_of(AdditiveRules).values():
-        assert isinstance(step(est, *arguments), AdditiveRules)
+        assert isinstance(step(est, X, y), AdditiveRules)
     else:
         with pytest.raises(
             ValueError, match=f"needs an AdditiveRules.*{type(est.model_).__name__}"
         ):
-            step(est, *arguments)
+            step(est, X, y)

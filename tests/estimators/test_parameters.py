@@ -323,10 +323,10 @@ def test_every_parameter_has_wrong_values():
 
 @every_learner
 def test_small_learners_depend_on_no_default(make):
-    """The makers of the tests set every parameter but those that change no model."""
+    """The makers of the tests set every parameter but those that change no rules."""
     source = inspect.getsource(make)
     unset = [n for n in make().get_params(deep=False) if f'"{n}":' not in source]
-    assert set(unset) <= {"categorical_features", "verbose"}
+    assert set(unset) <= {"categorical_features", "decision", "verbose"}
 
 
 def test_numbers_of_numpy_are_numbers():
@@ -396,7 +396,7 @@ def test_unknown_settings_are_listed():
         check_parameters("X", {"p": 7}, {"p": Choice(("a", "b"))})
 
 
-SHARED = {"class_weight", "categorical_features", "random_state", "n_jobs", "verbose"}
+SHARED = {"class_weight", "decision", "categorical_features", "random_state", "n_jobs", "verbose"}
 
 
 @every_learner

@@ -11,11 +11,14 @@ from rulewright.data import ColumnSchema, Schema, label_of
 from rulewright.model import (
     AdditiveRules,
     AveragedModel,
+    Balanced,
     DecisionList,
     DnfModel,
     IsotonicSteps,
+    LowestCost,
     NearestRules,
     RuleSetVotes,
+    Threshold,
     UnorderedRules,
 )
 from rulewright.model.forms.rule_sets import number_terms, term_shares
@@ -91,6 +94,25 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 label_numbers = (
     st.integers(-(2**53), 2**53) | st.floats(-1e6, 1e6) | finite.filter(lambda x: abs(x) < 2**53)
 )
+
+
+@st.composite
+def decisions(draw, n_classes):
+    """Draw costs, shares to balance, or a threshold."""
+    kinds = [cost_tables(n_classes).map(LowestCost), class_shares(n_classes).map(Balanced)]
+    if n_classes == 2:
+        within = st.floats(0, 1, exclude_min=True, exclude_max=True)
+        inside = st.sampled_from([0.5, 0.1, 1e-9]) | within
+        kinds.append(st.builds(Threshold, inside, st.integers(0, 1)))
+    return draw(st.one_of(kinds))
+
+
+@st.composite
+def class_shares(draw, n_classes):
+    """Draw the shares of classes, some of them without rows."""
+    weights = [draw(st.sampled_from([0, 1, 5, 1000])) for _ in range(n_classes)]
+    weights[draw(st.integers(0, n_classes - 1))] = 7
+    return tuple(weight / sum(weights) for weight in weights)
 
 
 @st.composite
@@ -275,7 +297,7 @@ def models(draw):
         intercepts,
         tuple(rules),
         {},
-        costs=draw(st.none() | cost_tables(len(classes))),
+        decision=draw(st.none() | decisions(len(classes))),
         steps=draw(st.none() | st.tuples(*[climbs] * len(classes))),
     )
 
@@ -334,10 +356,14 @@ def averages(draw):
     return AveragedModel(whole.schema, whole.classes, members, weights, combine)
 
 
-def every_form():
-    """Draw a model of any form of classes."""
+@st.composite
+def every_form(draw):
+    """Draw a model of any form of classes, often with a decision."""
     lists = saying_models(DecisionList) | saying_models(UnorderedRules)
-    return models() | dnf_models() | vote_models() | lists | nearest_models() | averages()
+    forms = models() | dnf_models() | vote_models() | lists | nearest_models() | averages()
+    model = draw(forms)
+    decision = draw(st.none() | decisions(len(model.classes)))
+    return model if decision is None else model.with_decision(decision)
 
 
 def write(path, document):

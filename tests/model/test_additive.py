@@ -192,7 +192,7 @@ def test_scaling_is_part_of_the_scores(model, slope, data):
     scaled, rows = model.scale_scores(slope, offsets), adversarial_rows(model.program)
     expected = slope * model.scores(rows) + np.array(offsets)
     np.testing.assert_allclose(scaled.scores(rows), expected, rtol=0, atol=1e-11)
-    assert scaled.costs == model.costs
+    assert scaled.decision == model.decision
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_equality_and_pickle():
     model.scores(CHURN_ROWS)
     assert pickle.loads(pickle.dumps(model)) == model == churn_model()
     assert model != model[:5]
-    assert model != replace(model, costs=((0.0, 1.0), (1.0, 0.0)))
+    assert model != replace(model, decision=((0.0, 1.0), (1.0, 0.0)))
     assert model != replace(model, steps=(IsotonicSteps((), (0.5,)),) * 2)
     assert model != "model"
 
@@ -262,11 +262,12 @@ def test_equality_and_pickle():
         ({"rules": ("age <= 3",)}, "must be a Rule"),
         ({"schema": None}, "must be a Schema"),
         ({"summary": []}, "must be a dict"),
-        ({"costs": 1.0}, "2 rows of 2 numbers"),
-        ({"costs": np.zeros(2)}, "2 rows of 2 numbers"),
-        ({"costs": np.ones((2, 2))}, "0 where the prediction is true"),
-        ({"costs": [[0.0, math.nan], [1.0, 0.0]]}, "NaN"),
-        ({"costs": [[0.0, 1.0], [math.inf, 0.0]]}, "'a' for 'b' is inf"),
+        ({"decision": 1.0}, "threshold 1 must be"),
+        ({"decision": "1"}, 'must be "accuracy"'),
+        ({"decision": np.zeros(2)}, "2 rows of 2 numbers"),
+        ({"decision": np.ones((2, 2))}, "0 where the prediction is true"),
+        ({"decision": [[0.0, math.nan], [1.0, 0.0]]}, "NaN"),
+        ({"decision": [[0.0, 1.0], [math.inf, 0.0]]}, "'a' for 'b' is inf"),
         ({"steps": (IsotonicSteps((), (0.5,)),)}, "2 IsotonicSteps"),
         ({"steps": (None, None)}, "2 IsotonicSteps"),
     ],

@@ -177,7 +177,7 @@ def test_rules_that_fail_are_reasons_too():
 
 def test_costs_explain_the_label():
     """A label that is not the most probable class comes with the expected costs."""
-    model = replace(churn_model(), costs=((0.0, 1.0), (5.0, 0.0)))
+    model = replace(churn_model(), decision=((0.0, 1.0), (5.0, 0.0)))
     explanation = model.explain(ONE_ROW)
     assert explanation.label(0) == "churn" == model.predict(CHURN_ROWS)[1]
     assert str(explanation).splitlines()[:2] == [

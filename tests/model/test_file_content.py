@@ -87,6 +87,16 @@ def counted(**fields):
         ({"costs": [[0.5, 1.0], [1.0, 0.0]]}, "0 where the prediction is true"),
         ({"costs": [[0.0, "1"], [1.0, 0.0]]}, "cost must be a number"),
         ({"costs": [[0.0, 1.7e308], [1.0, 0.0]]}, "must be finite"),
+        ({"balanced": 0.5}, "must be a list"),
+        ({"balanced": [1.0]}, "2 classes need as many shares"),
+        ({"balanced": [0.5, 0.6]}, "must sum to 1"),
+        ({"balanced": [1.5, -0.5]}, "must not be negative"),
+        ({"threshold": 0.5}, "'class' and 'at'"),
+        ({"threshold": {"class": 1, "at": 1.0}}, "above 0 and below 1"),
+        ({"threshold": {"class": 1, "at": "half"}}, "threshold must be a number"),
+        ({"threshold": {"class": 2, "at": 0.5}}, "must be 0 or 1"),
+        ({"threshold": {"class": True, "at": 0.5}}, "must be 0 or 1"),
+        ({"balanced": [0.5, 0.5], "costs": [[0, 1], [1, 0]]}, "one decision, not costs and bal"),
         ({"steps": STEPS}, "must be a list"),
         ({"steps": [STEPS]}, "2 IsotonicSteps"),
         ({"steps": [STEPS, [1.0]]}, "'thresholds' and 'values'"),
@@ -197,7 +207,7 @@ def decided_model():
     union = churn_model()[0].with_outcome(Adds(Head(0, 1), 0.5, -0.5))
     costs, steps = ((0.0, 1.0), (5.0, 0.0)), (IsotonicSteps((0.0, 1.5), (0.2, 0.3, 0.7)),) * 2
     model = churn_model()
-    return replace(model, rules=(*model.rules, union), costs=costs, steps=steps)
+    return replace(model, rules=(*model.rules, union), decision=costs, steps=steps)
 
 
 def test_malformed_files_end_in_a_model_or_a_clean_error(path):

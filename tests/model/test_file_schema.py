@@ -15,6 +15,7 @@ from report.models import model_and_rows
 from rulewright import load_model, model_schema
 from rulewright.data import KINDS
 from rulewright.model.class_model import ClassModel
+from rulewright.model.decisions import DECISION_FIELDS
 from rulewright.model.storage import _COMMON_FIELDS, FORMS
 
 SCHEMA = model_schema()
@@ -77,7 +78,8 @@ def test_forms_have_the_fields_of_the_reader(form):
     own = _COMMON_FIELDS - {"schema"}
     needed, optional = form.fields.needed.keys(), form.fields.optional.keys()
     assert set(described["required"]) == own | needed
-    assert described["properties"].keys() == own | needed | optional
+    decided = DECISION_FIELDS.keys() if issubclass(form, ClassModel) else set()
+    assert described["properties"].keys() == own | needed | optional | decided
     place = "class_form" if issubclass(form, ClassModel) else "number_form"
     assert {"$ref": f"#/$defs/{form.form}"} in SCHEMA["$defs"][place]["oneOf"]
 
@@ -133,6 +135,9 @@ def changed(document, *way, to):
         (["rules", 0, "if", 0], {"column": "age", "low": 1, "in": ["a"]}),
         (["rules", 0, "more"], 1),
         (["costs"], [[0, -1], [1, 0]]),
+        (["balanced"], [0.5, "0.5"]),
+        (["threshold"], {"class": 1, "at": 1.0}),
+        (["threshold"], {"at": 0.5}),
         (["steps"], [{"thresholds": [], "values": [1.5]}]),
         (["summary"], []),
     ],

@@ -118,14 +118,14 @@ def test_unions_costs_and_steps_are_named():
         ["low", "middle", "high"],
         (0.0, 0.0, 0.0),
         rules,
-        costs=1.0 - np.eye(3),
+        decision=1.0 - np.eye(3),
         steps=(IsotonicSteps((), (0.5,)),) * 3,
     )
     assert str(model).splitlines()[1:] == [
         "start in points (probability): low: 0.000 (0.33), middle: 0.000 (0.33), high: 0.000 "
         "(0.33); every rule that holds adds points to its class",
-        "order: low < middle < high; probabilities by calibrated steps; label by lowest expected "
-        "cost",
+        "order: low < middle < high; probabilities by calibrated steps",
+        "label by lowest expected cost",
         NOTE,
         "#  points  training rows          precision  rule",
         "0  +0.500              4  0.75 [0.30, 0.95]  IF true THEN at least middle",

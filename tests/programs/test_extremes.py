@@ -32,8 +32,8 @@ def additive(starts, amounts, **options):
 SCORES = {str(size): size for size in (709.8, 745.2, 1e300, LARGEST / 4)}
 DECIDED = {
     "plain": {},
-    "costs": {"costs": ((0.0, 372.5), (0.0, 0.0))},
-    "extreme costs": {"costs": ((0.0, SMALLEST), (1e307, 0.0))},
+    "costs": {"decision": ((0.0, 372.5), (0.0, 0.0))},
+    "extreme costs": {"decision": ((0.0, SMALLEST), (1e307, 0.0))},
     "steps": {"steps": (IsotonicSteps((-1e300, 700.0), (SMALLEST, 1e-300, 0.9)),) * 2},
 }
 
@@ -97,7 +97,7 @@ def test_dnf_with_extreme_weights(response, weights):
     [
         (additive((0.0, 740.0), (-800.0, 1e300)), "> float8 '-708.0' THEN EXP("),
         (
-            additive((0.0, 740.0), (-800.0, 0.0), costs=((0.0, 1e-310), (0.5, 0.0))),
+            additive((0.0, 740.0), (-800.0, 0.0), decision=((0.0, 1e-310), (0.5, 0.0))),
             "> float8 '2e-300' THEN ",
         ),
         (votes((1e-300, 1e300), 1e300), "> float8 '-744.4' THEN ("),

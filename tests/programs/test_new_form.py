@@ -41,7 +41,7 @@ class LastWord(ClassModel):
     summary: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def program(self):
+    def base_program(self):
         cases = tuple((rule.body, rule.outcome.distribution) for rule in reversed(self.rules))
         said = FirstThat(Constant(self.default), cases)
         order = tuple(range(len(self.classes)))

@@ -98,7 +98,7 @@ def test_many_classes_with_unions_costs_and_steps():
         list(range(n)),
         tuple(rng.normal(size=n).tolist()),
         tuple(rules),
-        costs=rng.uniform(0.0, 9.0, (n, n)) * (1.0 - np.eye(n)),
+        decision=rng.uniform(0.0, 9.0, (n, n)) * (1.0 - np.eye(n)),
         steps=(IsotonicSteps(thresholds, values), *[IsotonicSteps((0.0,), (0.1, 0.2))] * (n - 1)),
     )
     model.verify_exports()
@@ -244,7 +244,7 @@ def test_a_wrong_decision_is_found(monkeypatch, old, new):
     rule = a_rule(Conjunction((Range("age", low=5.0),)), 1, 0.5, 1.0, (1.0, 1.0))
     model = AdditiveRules(CHURN_SCHEMA, ["a", "b"], (0.0, 0.0), (rule,))
     if "*" in old:
-        model = replace(model, costs=((0.0, 7.0), (4.0, 0.0)))
+        model = replace(model, decision=((0.0, 7.0), (4.0, 0.0)))
     else:
         model = replace(model, steps=(IsotonicSteps((), (0.5,)), IsotonicSteps((0.5,), (0.4, 0.6))))
     assert old in model.to_sql()

@@ -33,7 +33,7 @@ def learned(name):
     train, test = rows_of(rng, 150, n_classes), rows_of(rng, 120, n_classes)
     if name == "two classes":
         model = LEARNERS["rulefit"]().fit(train).model_
-        return calibrate(model, test, None, "isotonic").with_costs([[0, 2], [1, 0]]), test
+        return calibrate(model, test, None, "isotonic").with_decision([[0, 2], [1, 0]]), test
     return LEARNERS[name]().fit(train).model_, test
 
 

@@ -86,6 +86,15 @@ def test_rows_without_a_target():
     assert "row" in page.ids
 
 
+def test_the_decision_is_named():
+    """The page and the view in notebooks say how a class is chosen."""
+    model, test = model_and_rows("two classes")
+    assert "label by lowest expected cost" in report_html(model, test)
+    careful = model.with_decision({"low": 0.2})
+    for page in (report_html(careful, test), careful._repr_html_()):
+        assert "predicts low where its probability is at least 0.2" in page
+
+
 def test_nothing_comes_from_elsewhere():
     """No address, import or file is named, and the policy of the page forbids all loads."""
     text = report_html(*model_and_rows("mlrules"))

@@ -72,7 +72,7 @@ def test_doubts_of_the_learner_weights_and_costs_are_reasons():
     assert not doubted.margin.certified
     weighted = margin_certificate(weighted_model(), X, y, sample_weight=np.arange(1.0, len(y) + 1))
     assert WEIGHTED in weighted.pac_bayes_mmv.reasons
-    costs = margin_certificate(weighted_model(costs=[[0, 1], [5, 0]]), X, y)
+    costs = margin_certificate(weighted_model(decision=[[0, 1], [5, 0]]), X, y)
     assert costs.mmv.reasons == (OTHER_DECISIONS,)
 
 

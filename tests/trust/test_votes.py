@@ -13,6 +13,7 @@ from rulewright.encoding.canonical import domain_sizes
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
 from rulewright.estimators.sl2.estimator import SL2Classifier
 from rulewright.trust import (
+    certificate,
     choose_abstain,
     column_importance,
     held_out_certificate,
@@ -22,7 +23,7 @@ from rulewright.trust import (
     selective_score,
     term_table,
 )
-from rulewright.trust.certificates.votes import SAME_ROWS, WEIGHTED, posteriors
+from rulewright.trust.certificates.votes import OTHER_DECISION, SAME_ROWS, WEIGHTED, posteriors
 from rulewright.trust.consensus import (
     attribute_shares,
     attribute_weights,
@@ -100,6 +101,8 @@ def test_domains_of_the_same_rows_are_a_doubt(fitted):
     assert "KL" in str(stated)
     weighted = quick().fit(X, y, sample_weight=np.full(len(y), 2)).certificate()
     assert weighted.vote.reasons == (SAME_ROWS, WEIGHTED)
+    decided = certificate(fitted.model_.with_decision("balanced"))
+    assert decided.vote.reasons == (SAME_ROWS, OTHER_DECISION)
 
 
 def test_order_of_classes_does_not_matter(fitted):

@@ -8,8 +8,7 @@ from builders import SEEDS, softmax
 from rules.builders import a_rule
 from rulewright.data import read_table
 from rulewright.evidence.predictions import calibration_error, log_loss
-from rulewright.model import AdditiveRules
-from rulewright.model.decisions import margins
+from rulewright.model import AdditiveRules, margins
 from rulewright.rules import Conjunction, Range
 from rulewright.weighting.calibration import (
     CALIBRATIONS,

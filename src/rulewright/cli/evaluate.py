@@ -9,12 +9,13 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from rulewright.cli.decisions import DECISION_HELP, read_decision_text
 from rulewright.cli.display import make_console, print_grid
 from rulewright.cli.opened_model import OpenedModel, Smiles, target_in
 from rulewright.cli.options import FileReading, group_options, print_decisions
 from rulewright.cli.output import STDOUT, check_output, open_output
 from rulewright.explain import EvaluatedRows
-from rulewright.model import escape_line, title_of
+from rulewright.model import ClassModel, RuleModel, escape_line, title_of
 from rulewright.report import (
     NONE,
     Answers,
@@ -27,6 +28,7 @@ from rulewright.report import (
     measures,
     read_report_rows,
 )
+from rulewright.trust import ThresholdTable, compare_thresholds
 
 app = typer.Typer(add_completion=False)
 _SHOWN_CLASSES = 12
@@ -51,6 +53,17 @@ def evaluate(
     weights: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
     ] = None,
+    decision: Annotated[
+        str | None,
+        typer.Option(metavar="DECISION", help=DECISION_HELP, show_default="that of the model"),
+    ] = None,
+    thresholds: Annotated[
+        bool,
+        typer.Option(
+            "--thresholds",
+            help="Also show what each threshold of the probability finds, misses and costs.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
     output: Annotated[
         Path,
@@ -64,7 +77,7 @@ def evaluate(
     if output != STDOUT:
         check_output(output, "-o", (model, file))
     opened = OpenedModel(model)
-    loaded = opened.model
+    loaded = _decide_as_asked(opened.model, decision)
     source = opened.open(file, reading.file_options(), smiles)
     name = target_in(loaded, source, target, weights, str(file))
     table = read_report_rows(loaded, source, name, weights)
@@ -72,9 +85,10 @@ def evaluate(
     rows = EvaluatedRows(loaded, table)
     answers, seen = answers_on(rows, file.name), is_learned_from(rows)
     about = {"model": str(model), "file": str(file), "target": name, "learned_from": seen}
+    compared = compare_thresholds(loaded, table) if thresholds else None
     with open_output(output) as stream:
         if as_json:
-            content = {**about, **evaluation(answers)}
+            content = {**about, **evaluation(answers), **_threshold_content(compared)}
             stream.write(json.dumps(content, indent=2, allow_nan=False) + "\n")
             return
         console = make_console(stream)
@@ -84,6 +98,28 @@ def evaluate(
             console.print("note: these are the rows that the model was learned from; expect worse")
         console.print()
         print_evaluation(console, answers)
+        if compared is not None:
+            console.print()
+            _print_thresholds(console, compared)
+
+
+def _decide_as_asked(model: RuleModel, decision: str | None) -> RuleModel:
+    """Return the model with the decision of --decision, if there is one."""
+    if decision is None:
+        return model
+    if not isinstance(model, ClassModel):
+        raise ValueError("--decision is about classes, but the model predicts numbers.")
+    return model.with_decision(read_decision_text(decision, model.class_names))
+
+
+def _threshold_content(found: ThresholdTable | None) -> dict[str, Any]:
+    """Return thresholds as plain data: no precision where nothing is predicted."""
+    if found is None:
+        return {}
+    columns = found.to_table()
+    columns["precision"] = [None if p != p else p for p in columns["precision"]]
+    lines = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
+    return {"thresholds": {"class": found.class_name, "best": found.best, "lines": lines}}
 
 
 def print_evaluation(console: Console, answers: Answers) -> None:
@@ -114,6 +150,13 @@ def print_measures(console: Console, answers: Answers) -> None:
         for one in measures(answers)
     ]
     print_grid(console, (f"on {answers.origin}", "value", "95 % interval", "baseline"), rows)
+
+
+def _print_thresholds(console: Console, found: ThresholdTable) -> None:
+    console.print(Text(found.title))
+    titles, lines = found.cells()
+    print_grid(console, titles, lines)
+    console.print(f"note: {found.caution}")
 
 
 def _print_confusion(console: Console, found: Confusion) -> None:

@@ -33,7 +33,7 @@ from rulewright.cli.validation import (
     judge_by_file,
 )
 from rulewright.data import Finding, Source, Table, Target, Task, open_table
-from rulewright.model import AdditiveRules, Costs, RuleModel, escape_line
+from rulewright.model import RuleModel, escape_line
 from rulewright.report import ask_model, figures_of
 
 FIRST_ROWS = 100_000
@@ -47,18 +47,14 @@ InParts = Annotated[
 
 @dataclass(frozen=True)
 class Fit:
-    """How rows become a model: by a function of an estimator and rows, and costs after it."""
+    """How rows become a model: by a function of an estimator and rows."""
 
     learn: Callable[[Any, Table], RuleModel]
     estimator: Any
-    costs: Costs | None = None
 
     def model(self, rows: Table) -> RuleModel:
         """Learn from rows."""
-        found = self.learn(self.estimator, rows)
-        if self.costs is not None and isinstance(found, AdditiveRules):
-            return found.with_costs(self.costs)
-        return found
+        return self.learn(self.estimator, rows)
 
     def for_folds(self) -> "Fit":
         """Return the fit of a model that nobody reads: the precision of rules is not corrected."""
@@ -109,7 +105,7 @@ class OneTable:
             by_default = LearnerOptions(FOR_MANY_CLASSES, seed=asked.learner.seed)
             name = FOR_MANY_CLASSES
             estimator = replace(by_default, jobs=asked.learner.jobs).estimator()
-        table, fit = with_classes(Fit(self.fit, estimator), table, asked.classes)
+        table, fit = with_classes(estimator, table, asked.classes), Fit(self.fit, estimator)
         self._tell(console, table, findings, numbers=task == "regression")
         if switched:
             console.print(NOTE_ON_MANY_CLASSES)
@@ -197,13 +193,13 @@ class OneTable:
         )
 
 
-def with_classes(fit: Fit, table: Table, classes: ClassOptions) -> tuple[Table, Fit]:
-    """Take the options about classes; the table has them in the order asked for."""
+def with_classes(estimator: Any, table: Table, classes: ClassOptions) -> Table:
+    """Set the options about classes; the table has its classes in the order asked for."""
     if not isinstance(table.target, Target):
-        return table, fit
+        return table
     target = classes.order_target(table.target)
-    fit.estimator.set_params(**classes.settings(target, fit.estimator))
-    return replace(table, target=target), replace(fit, costs=classes.costs(target))
+    estimator.set_params(**classes.settings(target, estimator))
+    return replace(table, target=target)
 
 
 def _noted(

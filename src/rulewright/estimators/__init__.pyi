@@ -34,7 +34,7 @@ from .contract.weights import warn_of_shares as warn_of_shares
 from .finishing.after_fit import OutOfFold as OutOfFold
 from .finishing.after_fit import calibrate as calibrate
 from .finishing.after_fit import note_figures as note_figures
-from .finishing.after_fit import with_costs as with_costs
+from .finishing.after_fit import with_decision as with_decision
 from .finishing.after_fit import with_probabilities as with_probabilities
 from .finishing.compression import ROWS_ADVICE as ROWS_ADVICE
 from .finishing.compression import compress as compress

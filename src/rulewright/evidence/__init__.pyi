@@ -31,3 +31,7 @@ from .selection import path_bound as path_bound
 from .selection import path_scores as path_scores
 from .shrinkage import HitCounts as HitCounts
 from .shrinkage import Shrinkage as Shrinkage
+from .thresholds import COST_ROWS as COST_ROWS
+from .thresholds import ThresholdFigures as ThresholdFigures
+from .thresholds import choose_thresholds as choose_thresholds
+from .thresholds import measure_thresholds as measure_thresholds

@@ -59,7 +59,7 @@ class ClassExplanation(Explanation):
     chosen : int array
         Index of the predicted class of each row.
     expected_costs : float array of shape (rows, classes) or None
-        What predicting each class is expected to cost, for a model with costs.
+        What predicting each class is expected to cost, for a model with a decision.
     """
 
     model: ClassModel
@@ -128,7 +128,9 @@ class ClassExplanation(Explanation):
         return lines
 
     def _shared_dict(self) -> dict[str, Any]:
-        return {"classes": list(self.class_names), **self.model.start_fields()}
+        decided = self.model.decision
+        decision = {} if decided is None else {"decision": {decided.field: decided.to_json()}}
+        return {"classes": list(self.class_names), **decision, **self.model.start_fields()}
 
     def _answer_dict(self, row: int) -> dict[str, Any]:
         answer = {
@@ -148,7 +150,6 @@ class ClassExplanation(Explanation):
         more = [f"{len(others) - len(listed)} more classes"] if len(others) > len(listed) else []
         text = f"{names[chosen]} with probability {chances[chosen]:.3f}"
         lines = [f"{text} ({', '.join(listed + more)})" if listed else text]
-        if self.expected_costs is not None:
-            costs = zip(names, self.expected_costs[row], strict=True)
-            lines.append("expected costs " + ", ".join(f"{name} {c:.3g}" for name, c in costs))
+        if self.model.decision is not None and self.expected_costs is not None:
+            lines.append(self.model.decision.explain(names, chances, self.expected_costs[row]))
         return lines + self.model.answer_notes(self, row)

@@ -1,16 +1,18 @@
-"""Models of classes: scores become probabilities and a label; labels and weights of classes."""
+"""Models of classes: scores become probabilities, and a decision makes them a label."""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rulewright.data import Fields, Table, define, label_of, list_of
 from rulewright.model.class_explanation import ClassExplanation
+from rulewright.model.class_labels import checked_classes, class_names, classes_to_json
+from rulewright.model.decision_reading import read_decision
 from rulewright.model.explanation import (
     Reason,
     ReasonLine,
@@ -21,24 +23,36 @@ from rulewright.model.explanation import (
 )
 from rulewright.model.rule_model import RuleModel
 from rulewright.model.text import escape_line
-from rulewright.rules import Says, checked_number, checked_text
+from rulewright.rules import Says, checked_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
+    from rulewright.data import Table
+    from rulewright.model.decisions import Decision
     from rulewright.model.explanation import Explanation
     from rulewright.programs import ClassProgram
 
 
-class ClassModel(RuleModel):
+@dataclass(frozen=True, eq=False, repr=False)
+class DecidingModel(RuleModel):
+    """A model that holds a decision: what the forms of models of classes share as a field."""
+
+    decision: Decision | None = field(default=None, kw_only=True)
+
+
+class ClassModel(DecidingModel):
     """A model that predicts classes.
 
     Attributes
     ----------
     classes : ndarray
         Class labels.
+    decision : Decision or None
+        How a class is chosen from the probabilities; None chooses as the form does: the most
+        probable class.
     """
 
     amount: ClassVar[str] = "probability"
@@ -46,8 +60,27 @@ class ClassModel(RuleModel):
 
     @property
     @abstractmethod
+    def base_program(self) -> ClassProgram:
+        """What the form computes for one row, before a decision; forms cache it."""
+
+    @cached_property
     def program(self) -> ClassProgram:
-        """What the model computes for one row; forms cache it."""
+        """What the model computes for one row: scores, probabilities and the class decided on."""
+        base = self.base_program
+        if self.decision is None:
+            return base
+        costs = self.decision.expect(base.probabilities)
+        chosen = self.decision.choose(base.probabilities, costs, base.scores)
+        return replace(base, chosen=chosen, costs=costs)
+
+    def with_decision(self, decision: Any) -> Self:
+        """Give the model that chooses classes in another way; see ``rulewright.with_decision``."""
+        return self._copy_with(decision=self._read_decision(decision))
+
+    def _read_decision(self, decision: Any) -> Decision | None:
+        shares = self.summary.get("class_shares")
+        known = shares if isinstance(shares, list) else None
+        return read_decision(decision, self.class_names, known)
 
     def decision_function(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
         """Give scores as scikit-learn does: second minus first class if there are two classes."""
@@ -97,6 +130,7 @@ class ClassModel(RuleModel):
             scores,
             self.probabilities(scores),
             self.decide(scores),
+            expected_costs=None if self.decision is None else self.expected_costs(scores),
             **self._explain_form(scores, rows.table),
         )
 
@@ -172,103 +206,17 @@ class ClassModel(RuleModel):
         """Check and store the fields of all models of classes: constructors call it first."""
         vars(self).update(classes=checked_classes(self.classes))
         super()._check_common()
+        vars(self).update(decision=self._read_decision(self.decision))
 
     def _target_fields(self) -> dict[str, Any]:
-        """Give the classes."""
-        return {"classes": classes_to_json(self.classes)}
+        """Give the classes, and the decision if there is one."""
+        decided = {} if self.decision is None else {self.decision.field: self.decision.to_json()}
+        return {"classes": classes_to_json(self.classes), **decided}
 
-
-ClassType: TypeAlias = Literal["string", "integer", "float", "boolean"]
-_TYPE_OF_KIND: dict[str, ClassType] = {
-    "U": "string",
-    "i": "integer",
-    "u": "integer",
-    "f": "float",
-    "b": "boolean",
-}
-_PYTHON_TYPES: dict[str, type] = {"string": str, "integer": int, "float": float, "boolean": bool}
-_JSON_TYPES = {name: "number" if name == "float" else name for name in _PYTHON_TYPES}
-
-
-def checked_classes(classes: ArrayLike) -> NDArray[Any]:
-    """Give class labels as a read-only array of one type, or raise a ValueError."""
-    given = np.asarray(classes)
-    if given.ndim != 1 or len(given) == 0:
-        raise ValueError("classes must be a list of at least one label")
-    kind, labels = class_type(given), given.tolist()
-    if len(set(labels)) < len(labels):
-        raise ValueError("classes must be different from each other")
-    for label in labels:
-        if isinstance(label, str):
-            checked_text(label, "class label")
-        elif not np.isfinite(label):
-            raise ValueError(f"class label {label} must be finite")
-    given = _array(labels, kind) if given.dtype == object and kind != "string" else given.copy()
-    given.flags.writeable = False
-    return given
-
-
-def class_type(classes: NDArray[Any]) -> ClassType:
-    """Tell which type the class labels have."""
-    if classes.dtype.kind in _TYPE_OF_KIND:
-        return _TYPE_OF_KIND[classes.dtype.kind]
-    types = {type(label) for label in classes.tolist()}
-    for name, python_type in _PYTHON_TYPES.items():
-        if types == {python_type}:
-            return name  # type: ignore[return-value]
-    raise ValueError(
-        "class labels must be all strings, all integers, all floats or all booleans, "
-        f"not {sorted(t.__name__ for t in types)}; convert the target"
-    )
-
-
-def class_names(classes: NDArray[Any]) -> tuple[str, ...]:
-    """Give the class labels as text."""
-    return tuple(label_of(label) for label in classes.tolist())
-
-
-def classes_to_json(classes: NDArray[Any]) -> dict[str, Any]:
-    """Give class labels and their type as plain data."""
-    return {"type": class_type(classes), "values": classes.tolist()}
-
-
-def classes_from_json(obj: object, limit: int) -> NDArray[Any]:
-    """Make class labels from the plain data of ``classes_to_json``, or raise a ValueError."""
-    if not _FIELDS["string"].fit(obj):
-        raise ValueError("classes must be an object with the keys 'type' and 'values'")
-    name, values = obj["type"], obj["values"]
-    if not isinstance(name, str) or name not in _PYTHON_TYPES:
-        raise ValueError(f"classes have the unknown type {name!r}")
-    if not isinstance(values, list) or not 0 < len(values) <= limit:
-        raise ValueError(f"classes must be a list of 1 to {limit} labels")
-    if {type(value) for value in values} != {_PYTHON_TYPES[name]}:
-        raise ValueError(f"class labels must all be of the type {name}")
-    return _array(values, name)
-
-
-_FIELDS = {
-    name: Fields(
-        {"type": {"const": name}, "values": list_of({"type": kind}, minItems=1, uniqueItems=True)}
-    )
-    for name, kind in _JSON_TYPES.items()
-}
-CLASSES = define(
-    "classes",
-    {
-        "description": "Class labels and their type; rules name classes by their place.",
-        "oneOf": [fields.part for fields in _FIELDS.values()],
-    },
-)
-
-
-def _array(values: list[Any], name: str) -> NDArray[Any]:
-    # NumPy's own strings lose NUL characters at the end.
-    if name == "string" and any(value.endswith("\0") for value in values):
-        return np.array(values, dtype=object)
-    classes = np.array(values)
-    if _TYPE_OF_KIND.get(classes.dtype.kind) != name:
-        raise ValueError("class labels are too large for 64 bits")
-    return classes
+    def decision_lines(self) -> list[str]:
+        """Say how the class is chosen, unless it is the most probable one."""
+        names = [escape_line(name) for name in self.class_names]
+        return [] if self.decision is None else [self.decision.describe(names)]
 
 
 class Weigher:

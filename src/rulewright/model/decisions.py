@@ -1,150 +1,297 @@
-"""Costs and calibrated steps, checked, and what calibration computes from scores."""
+"""Decisions: how a class is chosen from probabilities, which stay as they are.
+
+A decision is part of the model, so predictions, explanations and all exports follow it. A model
+without one predicts the most probable class, which is right most often (accuracy).
+"""
 
 from __future__ import annotations
 
-import math
-import sys
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rulewright.data import NUMBER, Fields, define, list_of
-from rulewright.programs import GivenVector, evaluate_node, nodes, recipes
-from rulewright.rules import checked_number
+from rulewright.data import DISTRIBUTION, NUMBER, PLACE, WEIGHT, Fields, Part, described, list_of
+from rulewright.model.costs import Costs, checked_costs
+from rulewright.model.document import json_list
+from rulewright.programs import Constant, nodes, recipes
+from rulewright.rules import Says, checked_number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-Costs: TypeAlias = tuple[tuple[float, ...], ...]
-"""``costs[k][j]`` is what it costs to predict class j where class k is true."""
-
-BELOW = 1.0 - 1e-9
-"""The factor of a number that is just below another."""
-
-_SCORES = GivenVector()
-_MAX_COST = sys.float_info.max / 2
+    from rulewright.programs import Node
 
 
-def checked_costs(costs: Any, class_names: Sequence[str]) -> Costs:
-    """Give costs as plain numbers, one row per true class, or raise a ValueError."""
-    rows = costs.tolist() if isinstance(costs, np.ndarray) else costs
-    n = len(class_names)
-    if not _is_list(rows, n) or not all(_is_list(row, n) for row in rows):
-        raise ValueError(f"costs must be {n} rows of {n} numbers: costs[true][predicted]")
-    table = tuple(tuple(checked_number(cost, "cost") for cost in row) for row in rows)
-    for k, row in enumerate(table):
-        for j, cost in enumerate(row):
-            if not 0.0 <= cost <= _MAX_COST or (j == k and cost != 0.0):
-                raise ValueError(
-                    f"cost of predicting {class_names[j]!r} for {class_names[k]!r} is {cost}: "
-                    "costs must be finite and not negative, and 0 where the prediction is true"
-                )
-    return table
+class Decision(ABC):
+    """How a class is chosen: the one of the lowest expected cost, by some costs of errors."""
+
+    field: ClassVar[str]
+    """The field of a saved model that holds it."""
+    part: ClassVar[Part]
+    """What the field holds, as a part of the schema."""
+
+    @abstractmethod
+    def check(self, class_names: Sequence[str]) -> Self:
+        """Return the decision with plain numbers, or raise a ValueError if it does not fit."""
+
+    @property
+    @abstractmethod
+    def costs(self) -> Costs:
+        """What it costs to predict a class where another one is true, true classes first."""
+
+    def expect(self, chances: Node) -> Node:
+        """Return the expected cost of predicting each class, as a value of a program."""
+        return nodes.Mix(chances, self.costs)
+
+    def choose(self, chances: Node, expected: Node, scores: Node) -> Node:
+        """Return the index of the cheapest class; of equal ones that of the highest score."""
+        return recipes.cheapest(expected, scores, len(self.costs))
+
+    @abstractmethod
+    def describe(self, names: Sequence[str]) -> str:
+        """Say how the class is chosen, for the text of a model."""
+
+    @abstractmethod
+    def explain(
+        self, names: Sequence[str], chances: NDArray[np.float64], expected: NDArray[np.float64]
+    ) -> str:
+        """Say why a row with these probabilities and expected costs got its class."""
+
+    @abstractmethod
+    def to_json(self) -> Any:
+        """Return the content of the field of a saved model."""
+
+    @classmethod
+    @abstractmethod
+    def from_json(cls, obj: Any) -> Self:
+        """Read what ``to_json`` gave."""
 
 
-def read_costs(costs: Any, class_names: Sequence[str], option: str) -> Costs | None:
-    """Read costs that a user gave: numbers, "absolute" or None; errors start with the option.
-
-    "absolute" costs the distance of the classes in their order.
-    """
-    if costs is None:
-        return None
-    if isinstance(costs, str):
-        if costs != "absolute":
-            raise ValueError(f"{option}={costs!r} must be an array, 'absolute' or none")
-        places = np.arange(len(class_names))
-        costs = abs(places[:, None] - places)
-    try:
-        return checked_costs(np.asarray(costs, dtype=float), class_names)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{option}: {error}") from None
-
-
-def checked_steps(steps: Any, n_classes: int) -> tuple[IsotonicSteps, ...]:
-    """Give the steps of each class, or raise a ValueError."""
-    if not _is_list(steps, n_classes) or not all(isinstance(item, IsotonicSteps) for item in steps):
-        raise ValueError(f"steps must be {n_classes} IsotonicSteps, one per class")
-    return tuple(steps)
-
-
-def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Turn scores into probabilities."""
-    return evaluate_node(recipes.softmax_node(_SCORES), {_SCORES: scores})
-
-
-def margins(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the score of each class minus the highest of the others; 0 if there is no other."""
-    return evaluate_node(recipes.margins_node(_SCORES, scores.shape[1]), {_SCORES: scores})
-
-
-def by_steps(scores: NDArray[np.float64], steps: Sequence[IsotonicSteps]) -> NDArray[np.float64]:
-    """Turn scores into probabilities: the steps of each class at its margin, normalised."""
-    tables = tuple((item.thresholds, item.values) for item in steps)
-    chances = recipes.shares(nodes.Steps(recipes.margins_node(_SCORES, scores.shape[1]), tables))
-    return evaluate_node(chances, {_SCORES: scores})
-
-
-def _is_list(value: object, length: int) -> bool:
-    return isinstance(value, list | tuple) and len(value) == length
-
-
-@dataclass(frozen=True, slots=True)
-class IsotonicSteps:
-    """A function that is constant between thresholds and never falls.
+@dataclass(frozen=True)
+class LowestCost(Decision):
+    """The class of the lowest expected cost; of equal ones that of the highest score.
 
     Parameters
     ----------
-    thresholds : tuple of float
-        Where the value changes, ascending; a margin on a threshold has the value below it.
-    values : tuple of float
-        One more than thresholds, each above 0 and below 1.
+    table : K x K numbers
+        ``table[k][j]`` is what it costs to predict class j where class k is true, 0 for j = k.
     """
 
-    thresholds: tuple[float, ...]
-    values: tuple[float, ...]
+    field: ClassVar[str] = "costs"
+    part: ClassVar[Part] = described(
+        "costs[k][j]: what it costs to predict class j where class k is true. The class of the "
+        "lowest expected cost is predicted.",
+        list_of(list_of(WEIGHT)),
+    )
 
-    def __post_init__(self) -> None:
-        thresholds = tuple(checked_number(t, "threshold of steps") for t in self.thresholds)
-        values = tuple(checked_number(v, "value of steps") for v in self.values)
-        if len(values) != len(thresholds) + 1:
-            raise ValueError(
-                f"{len(thresholds)} thresholds of steps need one value more, not {len(values)}"
-            )
-        if not all(map(math.isfinite, thresholds)) or any(a >= b for a, b in pairwise(thresholds)):
-            raise ValueError("thresholds of steps must be finite and ascend")
-        if not 0.0 < values[0] <= values[-1] < 1.0 or any(a > b for a, b in pairwise(values)):
-            raise ValueError("values of steps must lie between 0 and 1 and must not fall")
-        object.__setattr__(self, "thresholds", thresholds)
-        object.__setattr__(self, "values", values)
+    table: Costs
 
-    def __call__(self, margins: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the value at each margin."""
-        return np.array(self.values)[np.searchsorted(self.thresholds, margins, side="left")]
+    def check(self, class_names: Sequence[str]) -> Self:
+        """Return the decision with plain numbers, or raise a ValueError if it does not fit."""
+        return type(self)(checked_costs(self.table, class_names))
 
-    def to_json(self) -> dict[str, list[float]]:
-        """Give the steps as plain data."""
-        return {"thresholds": list(self.thresholds), "values": list(self.values)}
+    @property
+    def costs(self) -> Costs:
+        """The table."""
+        return self.table
+
+    def describe(self, names: Sequence[str]) -> str:
+        """Say that costs decide."""
+        return "label by lowest expected cost"
+
+    def explain(
+        self, names: Sequence[str], chances: NDArray[np.float64], expected: NDArray[np.float64]
+    ) -> str:
+        """List the expected costs."""
+        return f"expected costs {_list_numbers(names, expected)}"
+
+    def to_json(self) -> list[list[float]]:
+        """Return the table as lists."""
+        return [list(row) for row in self.table]
 
     @classmethod
-    def from_json(cls, obj: object) -> IsotonicSteps:
-        """Make steps from the plain data of their ``to_json``; anything else is a ValueError."""
-        if not _FIELDS.fit(obj):
-            raise ValueError("steps must be an object with the keys 'thresholds' and 'values'")
-        if not all(isinstance(part, list) for part in obj.values()):
-            raise ValueError("thresholds and values of steps must be lists of numbers")
-        return cls(tuple(obj["thresholds"]), tuple(obj["values"]))
+    def from_json(cls, obj: Any) -> Self:
+        """Read the table."""
+        return cls(tuple(json_list(obj, cls.field)))
 
 
-_FIELDS = Fields(
-    {
-        "thresholds": list_of(NUMBER),
-        "values": list_of({**NUMBER, "exclusiveMinimum": 0, "exclusiveMaximum": 1}, minItems=1),
-    },
-    about="A function that never falls: values[i] up to and including thresholds[i], the last "
-    "value above all.",
-)
-STEPS = define("steps", _FIELDS.part)
+@dataclass(frozen=True)
+class Balanced(Decision):
+    """The class whose probability is the highest multiple of its share of the training rows.
+
+    Classes weigh the same, however rare they are: an error costs 1 / share of the true class.
+
+    Parameters
+    ----------
+    shares : tuple of float
+        The share of each class in the training rows, by weight. A class without rows is never
+        predicted.
+    """
+
+    field: ClassVar[str] = "balanced"
+    part: ClassVar[Part] = described(
+        "The share of each class in the training rows. The class with the highest ratio of "
+        "probability to share is predicted.",
+        DISTRIBUTION,
+    )
+
+    shares: tuple[float, ...]
+
+    def check(self, class_names: Sequence[str]) -> Self:
+        """Return the decision with plain numbers, or raise a ValueError if it does not fit."""
+        shares = tuple(self.shares)
+        if len(shares) != len(class_names):
+            raise ValueError(f"{len(class_names)} classes need as many shares, not {len(shares)}")
+        try:
+            return type(self)(Says(shares).distribution)
+        except ValueError:
+            raise ValueError(
+                f"class shares must not be negative and must sum to 1: {shares}"
+            ) from None
+
+    @property
+    def factors(self) -> tuple[float, ...]:
+        """What probabilities are multiplied by: 1 / share, 0 for a class without rows."""
+        return tuple(1.0 / share if share > _NO_SHARE else 0.0 for share in self.shares)
+
+    @property
+    def costs(self) -> Costs:
+        """1 / share of the true class for every error."""
+        classes = range(len(self.shares))
+        return tuple(tuple(0.0 if j == k else self.factors[k] for j in classes) for k in classes)
+
+    def expect(self, chances: Node) -> Node:
+        """Return the sum of the ratios of all other classes."""
+        ratios = chances * Constant(self.factors)
+        return ratios.total - ratios
+
+    def choose(self, chances: Node, expected: Node, scores: Node) -> Node:
+        """Return the index of the class with the highest ratio of probability to share."""
+        ratios = chances * Constant(self.factors)
+        return recipes.best_score(ratios.equals(ratios.largest), scores, len(self.shares))
+
+    def describe(self, names: Sequence[str]) -> str:
+        """Say that classes weigh the same, and which share each has."""
+        return (
+            "balanced: predicts the class with the highest probability relative to its share "
+            f"({_list_numbers(names, self.shares)})"
+        )
+
+    def explain(
+        self, names: Sequence[str], chances: NDArray[np.float64], expected: NDArray[np.float64]
+    ) -> str:
+        """List the ratios of probability to share."""
+        ratios = chances * np.array(self.factors)
+        return f"balanced: probability relative to class share {_list_numbers(names, ratios)}"
+
+    def to_json(self) -> list[float]:
+        """Return the shares as a list."""
+        return list(self.shares)
+
+    @classmethod
+    def from_json(cls, obj: Any) -> Self:
+        """Read the shares."""
+        return cls(tuple(json_list(obj, cls.field)))
+
+
+@dataclass(frozen=True)
+class Threshold(Decision):
+    """One of two classes where its probability is at least a threshold, the other one elsewhere.
+
+    The comparison is exact: the class is predicted on the rows where its probability as
+    ``predict_proba`` gives it is ``>= at``, and on no other row.
+
+    Parameters
+    ----------
+    at : float
+        The threshold, above 0 and below 1.
+    place : int
+        Index of the class: 0 or 1.
+    """
+
+    field: ClassVar[str] = "threshold"
+    part: ClassVar[Part] = Fields(
+        {"class": PLACE, "at": {**NUMBER, "exclusiveMinimum": 0, "exclusiveMaximum": 1}},
+        about="The class, of two, that is predicted where its probability is at least this.",
+    ).part
+
+    at: float
+    place: int = 1
+
+    def check(self, class_names: Sequence[str]) -> Self:
+        """Return the decision with plain numbers, or raise a ValueError if it does not fit."""
+        if len(class_names) != 2:
+            raise ValueError(
+                f"a threshold needs two classes, but there are {len(class_names)}; give costs or "
+                '"balanced" instead'
+            )
+        at = checked_number(self.at, "threshold")
+        if not 0.0 < at < 1.0:
+            raise ValueError(f"threshold {at:g} must be a probability above 0 and below 1")
+        if self.place not in (0, 1) or isinstance(self.place, bool):
+            raise ValueError(f"the class of a threshold must be 0 or 1, not {self.place!r}")
+        return type(self)(at, int(self.place))
+
+    @property
+    def costs(self) -> Costs:
+        """The threshold for a false alarm, 1 minus it for a miss."""
+        of_true = tuple(1.0 - self.at if k == self.place else self.at for k in range(2))
+        return ((0.0, of_true[0]), (of_true[1], 0.0))
+
+    def choose(self, chances: Node, expected: Node, scores: Node) -> Node:
+        """Return the index of the class where its probability is high enough, else the other."""
+        least = tuple(self.at if k == self.place else 0.0 for k in range(2))
+        return nodes.Choose(Constant(least) <= chances, (self.place, 1 - self.place))
+
+    def describe(self, names: Sequence[str]) -> str:
+        """Name the class and the threshold."""
+        return f"predicts {names[self.place]} where its probability is at least {self.at}"
+
+    def explain(
+        self, names: Sequence[str], chances: NDArray[np.float64], expected: NDArray[np.float64]
+    ) -> str:
+        """Compare the probability with the threshold."""
+        chance, name = float(chances[self.place]), names[self.place]
+        texts = (f"{chance:.{digits}f}" for digits in range(3, 18))
+        # With enough digits that the printed number is on the right side of the threshold.
+        fitting = (text for text in texts if (float(text) >= self.at) == (chance >= self.at))
+        text = next(fitting, repr(chance))
+        if chance >= self.at:
+            return f"predicted {name}: probability {text} is at least the threshold {self.at}"
+        other = names[1 - self.place]
+        return f"predicted {other}: probability {text} of {name} is below the threshold {self.at}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return class and threshold."""
+        return {"class": self.place, "at": self.at}
+
+    @classmethod
+    def from_json(cls, obj: Any) -> Self:
+        """Read class and threshold."""
+        if not isinstance(obj, dict) or obj.keys() != {"class", "at"}:
+            raise ValueError("threshold must be an object with the keys 'class' and 'at'")
+        return cls(obj["at"], obj["class"])
+
+
+_NO_SHARE = 1e-300
+"""Classes of smaller shares have no rows."""
+_KINDS: tuple[type[Decision], ...] = (LowestCost, Balanced, Threshold)
+DECISION_FIELDS: dict[str, Part] = {kind.field: kind.part for kind in _KINDS}
+"""The fields of saved models that hold a decision: at most one of them."""
+
+
+def decision_from_json(content: Mapping[str, Any]) -> Decision | None:
+    """Read the decision of a saved model, if it has one."""
+    found = [kind for kind in _KINDS if kind.field in content]
+    if len(found) > 1:
+        listed = " and ".join(kind.field for kind in found)
+        raise ValueError(f"a model has one decision, not {listed}")
+    return found[0].from_json(content[found[0].field]) if found else None
+
+
+def _list_numbers(names: Sequence[str], values: Any) -> str:
+    return ", ".join(f"{name} {value:.3g}" for name, value in zip(names, values, strict=True))

@@ -67,6 +67,10 @@ class RuleModel(Exports):
     def preamble(self) -> str:
         """Say what holds before any rule fires, and what the numbers of rules come to."""
 
+    def decision_lines(self) -> list[str]:
+        """Say how the answer is chosen, where that is worth saying."""
+        return []
+
     def form_fields(self) -> dict[str, Any]:
         """Give what a saved model holds beyond the common fields: here lists of numbers."""
         return {name: list(getattr(self, name)) for name in self.fields.needed}

@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rulewright.data import COLUMNS, OBJECT, Part, Schema, define, described, list_of, resolve
-from rulewright.model.class_model import CLASSES, ClassModel, classes_from_json
+from rulewright.model.class_labels import CLASSES, classes_from_json
+from rulewright.model.class_model import ClassModel
+from rulewright.model.decisions import DECISION_FIELDS, decision_from_json
 from rulewright.model.document import (
     FORMAT_VERSION,
     MAX_CLASSES,
@@ -81,9 +83,10 @@ def _model(form: type[RuleModel], content: dict[str, Any]) -> RuleModel:
     needed = common | form.fields.needed.keys()
     if missing := sorted(needed - content.keys()):
         raise ModelFileError(f"fields are missing: {missing}")
-    if unknown := sorted(content.keys() - needed - form.fields.optional.keys()):
+    decided = DECISION_FIELDS.keys() if issubclass(form, ClassModel) else set()
+    if unknown := sorted(content.keys() - needed - form.fields.optional.keys() - decided):
         raise ModelFileError(f"unknown fields: {unknown}")
-    own = {name: value for name, value in content.items() if name not in common}
+    own = {name: value for name, value in content.items() if name not in common | decided}
     fields, shared = form.read_fields(own), _common(content)
     if form is AveragedModel:  # its members share the columns and the classes
         frame = {name: content[name] for name in ("schema", "classes")}
@@ -111,6 +114,7 @@ def _common(content: dict[str, Any]) -> dict[str, Any]:
     }
     if "classes" in content:
         fields["classes"] = classes_from_json(content["classes"], MAX_CLASSES)
+        fields["decision"] = decision_from_json(content)
     return fields
 
 
@@ -194,9 +198,10 @@ def _form_part(form: type[RuleModel]) -> Part:
     """Return a model without columns and classes, which its members may share."""
     needed: Part = {"form": {"const": form.form}, "rules": list_of(_rule_part(form))}
     needed |= {"summary": _SUMMARY, **form.fields.needed}
+    decided = DECISION_FIELDS if issubclass(form, ClassModel) else {}
     return {
         **described(form.fields.about, OBJECT),
-        "properties": {**needed, **form.fields.optional},
+        "properties": {**needed, **form.fields.optional, **decided},
         "required": list(needed),
     }
 

@@ -82,7 +82,7 @@ def write_count(number: int, noun: str) -> str:
 
 def header(model: RuleModel) -> str:
     """Write what stands above the rules: what the model is, where rows start, what numbers mean."""
-    lines = [title_of(model), model.preamble()]
+    lines = [title_of(model), model.preamble(), *model.decision_lines()]
     lines += [note for note in (describe_sample(model), price_of(model)) if note]
     counted_on = {rule.coverage.rows for rule in model.rules}
     if "training" in counted_on:

@@ -46,6 +46,10 @@ def margins_node(scores: Node, n_classes: int) -> Node:
 
 def cheapest(costs: Node, scores: Node, n_classes: int) -> Node:
     """Choose the class of the lowest cost, of equal ones the highest score, then the first."""
-    is_least = costs.equals(costs.smallest)
-    best = Where(is_least, scores, Constant(_LOWEST))
-    return Choose(is_least & scores.equals(best.largest), tuple(range(n_classes)))
+    return best_score(costs.equals(costs.smallest), scores, n_classes)
+
+
+def best_score(is_best: Node, scores: Node, n_classes: int) -> Node:
+    """Choose the class of the highest score of those that pass a test, of equal ones the first."""
+    best = Where(is_best, scores, Constant(_LOWEST))
+    return Choose(is_best & scores.equals(best.largest), tuple(range(n_classes)))

@@ -9,7 +9,7 @@ import numpy as np
 
 from rulewright.data import Derivable, Table, open_table, read_like
 from rulewright.explain import EvaluatedRows
-from rulewright.model import AdditiveRules, ClassModel, Costs, RuleModel, escape_line
+from rulewright.model import ClassModel, Costs, LowestCost, RuleModel, escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +95,7 @@ def answers_on(rows: EvaluatedRows, origin: str) -> Answers:
         model.decide(scores),
         rows.weights,
         model.flags(scores),
-        model.costs if isinstance(model, AdditiveRules) else None,
+        model.decision.costs if isinstance(model.decision, LowestCost) else None,
     )
 
 

@@ -118,7 +118,7 @@ def content_of(
     return Content(
         title=title,
         kind=title_of(model),
-        says=paragraphs(model.preamble().splitlines()),
+        says=paragraphs([*model.preamble().splitlines(), *model.decision_lines()]),
         data=data_summary(model, table, answers, findings or ()),
         has_data=table is not None,
         has_target=known,

@@ -87,7 +87,8 @@ class PartedMLRules(MLRulesClassifier):
         rows = AllRows(found.schema, self.classes_, found.n_rows, total)
         summary = self._summary(rows, settings.constraints)
         if len(self.classes_) == 1:
-            self.stages_ = AdditiveRules(found.schema, self.classes_, (0.0,), (), summary)
+            only = AdditiveRules(found.schema, self.classes_, (0.0,), (), summary)
+            self.stages_ = self._with_decision(only, weighed.train + weighed.aside)
             return self.stages_
         if settings.stopping.kept_aside and not weighed.aside.any():
             raise ValueError(
@@ -122,6 +123,7 @@ class PartedMLRules(MLRulesClassifier):
         }
         intercepts, rules = tuple(rows.intercepts.tolist()), boosting.kept_rules()
         model = AdditiveRules(found.schema, self.classes_, intercepts, rules, summary)
+        model = self._with_decision(model, rows.weighed.train + rows.weighed.aside)
         self.stages_ = note_figures(model, rows="training", **figures)
         return self.stages_.merge_rules()
 

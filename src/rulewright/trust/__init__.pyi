@@ -38,3 +38,5 @@ from .rule_table import NumberRuleStatistics as NumberRuleStatistics
 from .rule_table import RuleStatistics as RuleStatistics
 from .statistics import compute_statistics as compute_statistics
 from .statistics import rule_statistics as rule_statistics
+from .thresholds import ThresholdTable as ThresholdTable
+from .thresholds import compare_thresholds as compare_thresholds

@@ -17,8 +17,17 @@ from rulewright.estimators.contract.parameters import (
     check_parameters,
     to_plain_data,
 )
+from rulewright.estimators.contract.unpredicted import warn_of_unpredicted
 from rulewright.estimators.contract.weights import class_weighted
-from rulewright.model import AdditiveRules, ClassModel, RegressionRules, RuleModel
+from rulewright.model import (
+    DECISION,
+    AdditiveRules,
+    ClassModel,
+    RegressionRules,
+    RuleModel,
+    class_names,
+    read_decision,
+)
 from rulewright.search import count_threads
 
 if TYPE_CHECKING:
@@ -139,8 +148,8 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         table = self._read(X, y, sample_weight, self.TASK)
         rows = self._training_rows(table)
         self._warn_of_rows(rows)
-        model = self._learn(rows)
-        self.model_ = self._finished(model, rows)
+        model = self._finished(self._learn(rows), rows)
+        self.model_ = self._decided(model, rows)
         return self
 
     def _training_rows(self, table: Table) -> Any:
@@ -158,8 +167,12 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         """Take what steps there are after learning; by default none."""
         return model
 
+    def _decided(self, model: Model, rows: Any) -> Model:
+        """Let the model choose its answers as asked for; numbers leave no choice."""
+        return model
+
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row, or its number."""
+        """Return the class of each row, as the decision chooses it, or its number."""
         return self._get_model().predict(X, n_threads=self._n_threads)
 
     def explain(self, X: Any) -> Any:
@@ -227,6 +240,11 @@ class RuleClassifier(
         "Factors of the weights of the classes.",
         default=None,
     )
+    decision: Any = Parameter(
+        CheckedByFit('"accuracy", "balanced", threshold, mapping or cost matrix'),
+        DECISION,
+        default="accuracy",
+    )
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the scores: second minus first class for two classes, one per class otherwise."""
@@ -245,7 +263,25 @@ class RuleClassifier(
         """Order the classes where the learner has an order, and weigh them."""
         target = ordered_target(table.known_target, getattr(self, "ordinal", False))
         self.classes_ = target.classes
-        return class_weighted(TrainingSet.of(replace(table, target=target)), self.class_weight)
+        rows = class_weighted(TrainingSet.of(replace(table, target=target)), self.class_weight)
+        # A wrong one is reported before any work.
+        read_decision(self.decision, class_names(rows.classes), share_classes(rows.class_weights))
+        return rows
+
+    def _decided(self, model: Classes, rows: TrainingSet) -> Classes:
+        """Let the model decide as asked for, and warn of classes that it never predicts."""
+        model = self._with_decision(model, rows.class_weights)
+        if model.decision is None and model.rules and isinstance(model, AdditiveRules):
+            warn_of_unpredicted(model, rows, type(self).__name__)
+        return model
+
+    def _with_decision(self, model: Classes, class_weights: FloatArray) -> Classes:
+        """Note the class shares of the training rows, and let the model decide as asked for."""
+        shares = share_classes(class_weights)
+        model = model.with_summary({**model.summary, "class_shares": shares})
+        if isinstance(self.decision, str) and self.decision == "accuracy":
+            return model  # with the costs that SLIPPER learned by, if any
+        return model.with_decision(self.decision)
 
 
 class RuleRegressor(
@@ -263,6 +299,12 @@ class RuleRegressor(
 
     def _training_rows(self, table: Table) -> RegressionSet:
         return RegressionSet.of(table)
+
+
+def share_classes(class_weights: FloatArray) -> list[float]:
+    """Return the share of each class in the weight of all."""
+    shares: list[float] = (class_weights / class_weights.sum()).tolist()
+    return shares
 
 
 def positive_of_two(positive_class: Any, rows: TrainingSet) -> int:

@@ -54,8 +54,7 @@ class BoostedClassifier(ConstrainedClassifier[AdditiveRules]):
     def _get_staged_model(self) -> AdditiveRules:
         """Return the fitted model with its rules in the order in which they were learned."""
         model = self._get_model()
-        # Costs are decided after the fit, and are those of the model.
-        return getattr(self, "stages_", model).with_costs(model.costs)
+        return getattr(self, "stages_", model).with_decision(model.decision)
 
     def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
         """Yield the probabilities after 0, 1, 2, ... rules."""

@@ -1,1 +1,1 @@
-"""Steps that finish a model: calibration, costs, compression."""
+"""Steps that finish a model: calibration, decisions, compression."""

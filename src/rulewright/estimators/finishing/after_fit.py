@@ -1,4 +1,4 @@
-"""The last steps of additive models, in a fit and after it: calibration, reliability and costs.
+"""The last steps of additive models, in a fit and after it: calibration, reliability and decisions.
 
 Compression, the third step after a fit, has a file of its own.
 """
@@ -126,19 +126,33 @@ def calibrate(
     return with_probabilities(model, rows, calibration, given, source="given")
 
 
-def with_costs(model: Any, costs: Any) -> AdditiveRules:
-    """Let a model predict the class of the lowest expected cost.
+def with_decision(model: Any, decision: Any) -> ClassModel:
+    """Let a model choose classes in another way; its rules and probabilities stay the same.
 
     Parameters
     ----------
-    model : AdditiveRules or fitted estimator
-        The model; scores and probabilities stay.
-    costs : array of shape (classes, classes), "absolute" or None
-        What predicting column j costs where row k is true, 0 on the diagonal. "absolute" costs the
-        distance of the classes in their order, so that the median is predicted; None is no costs.
+    model : RuleModel or fitted estimator
+        A model of classes, of any form.
+    decision : str, float, mapping, array or Decision
+        "accuracy" predicts the most probable class. "balanced" divides probabilities by the class
+        shares of the training rows. A number is a threshold: the second of two classes is predicted
+        where its probability is at least that; ``{class: threshold}`` names the class. A cost
+        matrix (rows: true class, 0 on the diagonal) or ``{true: {predicted: cost}}`` predicts the
+        class of the lowest expected cost; errors that are not named cost 1. "absolute" costs the
+        distance of the classes in their order, so that the median is predicted.
+
+    Returns
+    -------
+    ClassModel
+        The model with the decision, which is saved, exported and explained with it.
     """
-    found = additive_of(model, "with_costs").with_costs(costs)
-    return found.with_summary(without_validation(found.summary))
+    model = getattr(model, "model_", model)
+    if not isinstance(model, ClassModel):
+        raise ValueError(
+            "with_decision needs a model of classes or a fitted classifier, not "
+            f"{type(model).__name__}"
+        )
+    return model.with_decision(decision).with_summary(without_validation(model.summary))
 
 
 def additive_of(model: Any, step: str) -> AdditiveRules:

@@ -192,7 +192,7 @@ class SlipperClassifier(BoostedClassifier):
         if len(problems[0].heads) > 1 and (
             calibration is None or isinstance(calibration, Temperature)
         ):
-            model = model.with_costs(None)  # the scores themselves are those of the costs
+            model = model.with_decision("accuracy")  # the scores themselves are those of the costs
         return with_probabilities(model, rows, calibration, out_of_fold)
 
     def _fit_of(self, rows: TrainingSet, constraints: Constraints) -> SlipperFit:

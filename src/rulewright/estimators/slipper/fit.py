@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.estimators.slipper.rounds import ErrorSum, Round, Rounds, SlipperProblem
-from rulewright.model import AdditiveRules, Costs
+from rulewright.model import AdditiveRules, Costs, LowestCost
 from rulewright.rules import Coverage, Head, Rule
 from rulewright.search import RuleGrower, SearchLimits
 
@@ -209,7 +209,7 @@ def additive_model(
         tuple(intercepts.tolist()),
         tuple(rules),
         {**summary, "bins": binned.describe(), "n_rounds": n_rounds},
-        costs=costs,
+        decision=None if costs is None else LowestCost(costs),
     ).merge_rules()
 
 

@@ -12,15 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rulewright.data import NUMBER, WEIGHT, Fields, Schema, Table, described, list_of
+from rulewright.data import NUMBER, Fields, Schema, Table, described, list_of
 from rulewright.model.class_model import ClassModel
-from rulewright.model.decisions import (
-    STEPS,
-    IsotonicSteps,
-    checked_costs,
-    checked_steps,
-    read_costs,
-)
 from rulewright.model.forms.terms import (
     LINEAR,
     AddedParts,
@@ -34,6 +27,7 @@ from rulewright.model.forms.terms import (
     terms_of,
     with_lines,
 )
+from rulewright.model.steps import STEPS, IsotonicSteps, checked_steps
 from rulewright.model.text import align_cells, escape_line
 from rulewright.programs import ClassProgram, nodes, recipes
 from rulewright.rules import Adds, Outcome, Rule, checked_number, format_signed
@@ -44,7 +38,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.model.class_explanation import ClassExplanation
-    from rulewright.model.decisions import Costs
     from rulewright.model.explanation import Explanation, RowReasons
 
 
@@ -64,14 +57,13 @@ class AdditiveRules(ClassModel):
         The rules; their responses are added in this order.
     summary : dict
         What the learner noted down, as JSON data.
-    costs : K x K numbers, optional
-        ``costs[k][j]`` is what it costs to predict class j where class k is true, 0 for j = k:
-        the label is then the class of the lowest expected cost.
     steps : tuple of IsotonicSteps, optional
         Calibration, one for each class: probabilities are the steps at the margin of the scores,
         divided by their sum, and not the softmax.
     linear : tuple of LinearTerm
         What numeric columns add to the scores beside the rules.
+    decision : Decision, optional
+        How the class is chosen; anything that ``with_decision`` takes.
     """
 
     form: ClassVar[str] = "additive"
@@ -84,10 +76,6 @@ class AdditiveRules(ClassModel):
             )
         },
         {
-            "costs": described(
-                "costs[k][j]: what it costs to predict class j where class k is true.",
-                list_of(list_of(WEIGHT)),
-            ),
             "steps": described("Isotonic calibration, one for each class.", list_of(STEPS)),
             "linear": LINEAR,
         },
@@ -100,7 +88,6 @@ class AdditiveRules(ClassModel):
     intercepts: tuple[float, ...]
     rules: tuple[Rule, ...]
     summary: dict[str, Any] = field(default_factory=dict)
-    costs: Costs | None = field(default=None, kw_only=True)
     steps: tuple[IsotonicSteps, ...] | None = field(default=None, kw_only=True)
     linear: tuple[LinearTerm, ...] = field(default=(), kw_only=True)
 
@@ -113,13 +100,12 @@ class AdditiveRules(ClassModel):
             )
         check_linear(self.linear, self.schema, len(self.classes))
         check_sums(intercepts, self.rules, self.linear)
-        costs = None if self.costs is None else checked_costs(self.costs, self.class_names)
         steps = None if self.steps is None else checked_steps(self.steps, len(self.classes))
-        vars(self).update(intercepts=intercepts, costs=costs, steps=steps)
+        vars(self).update(intercepts=intercepts, steps=steps)
 
     @cached_property
-    def program(self) -> ClassProgram:
-        """The sums, their softmax or steps, and the class of the highest score or lowest cost."""
+    def base_program(self) -> ClassProgram:
+        """The sums, their softmax or steps, and the class of the highest score or probability."""
         n, costs = len(self.classes), None
         terms = [term for rule in self.rules for term in terms_of(rule)]
         sums = nodes.TermSums(nodes.Constant(self.intercepts), tuple(terms))
@@ -129,8 +115,8 @@ class AdditiveRules(ClassModel):
             tables = tuple((steps.thresholds, steps.values) for steps in self.steps)
             chances = recipes.shares(nodes.Steps(recipes.margins_node(scores, n), tables))
         chosen = recipes.prefer_first(scores, tuple(range(n)))
-        if self.costs is not None or self.steps is not None:
-            costs = 1.0 - chances if self.costs is None else nodes.Mix(chances, self.costs)
+        if self.steps is not None:
+            costs = 1.0 - chances
             chosen = recipes.cheapest(costs, scores, n)
         labels = tuple(self.classes.tolist())
         return ClassProgram(self.schema, scores, labels, chances, chosen, costs=costs)
@@ -156,8 +142,7 @@ class AdditiveRules(ClassModel):
             yield scores.copy()
 
     def _explain_form(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
-        costs = None if self.costs is None else self.expected_costs(scores)
-        return {"expected_costs": costs, "evidence": AddedParts.of(self, table)}
+        return {"evidence": AddedParts.of(self, table)}
 
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
         """Give what rules and lines add, each with the scores after it."""
@@ -220,28 +205,14 @@ class AdditiveRules(ClassModel):
         checked = None if steps is None else checked_steps(steps, len(self.classes))
         return self._copy_with(steps=checked)
 
-    def with_costs(self, costs: Any) -> Self:
-        """Give the model that predicts the class of the lowest expected cost.
-
-        Parameters
-        ----------
-        costs : array of shape (classes, classes), "absolute" or None
-            What predicting column j costs where row k is true, 0 on the diagonal. "absolute" costs
-            the distance of the classes in their order, so that the median is predicted; None is no
-            costs.
-        """
-        return self._copy_with(costs=read_costs(costs, self.class_names, "costs"))
-
     def preamble(self) -> str:
-        """Say which points every row starts with, and which probabilities and labels they give."""
+        """Say which points every row starts with, and which probabilities they give."""
         names = [escape_line(name) for name in self.class_names]
         notes = []
         if any(rule.head.is_union for rule in self.rules):
             notes.append("order: " + " < ".join(names))
         if self.steps is not None:
             notes.append("probabilities by calibrated steps")
-        if self.costs is not None:
-            notes.append("label by lowest expected cost")
         says = "every rule that holds adds points to its class"
         if any(amounts(rule)[1] for rule in self.rules):
             says += ", one that is known to fail those after 'otherwise'"
@@ -250,10 +221,8 @@ class AdditiveRules(ClassModel):
         return "\n".join([*lines, *scale_lines(self, names), *linear_lines(self.linear, names)])
 
     def form_fields(self) -> dict[str, Any]:
-        """Give the intercepts, and costs and steps if there are any."""
+        """Give the intercepts, and steps and lines if there are any."""
         fields: dict[str, Any] = {"intercepts": list(self.intercepts)}
-        if self.costs is not None:
-            fields["costs"] = [list(row) for row in self.costs]
         if self.steps is not None:
             fields["steps"] = [steps.to_json() for steps in self.steps]
         if self.linear:
@@ -262,7 +231,7 @@ class AdditiveRules(ClassModel):
 
     @classmethod
     def read_fields(cls, content: dict[str, Any]) -> dict[str, Any]:
-        """Read the intercepts, and costs and steps if there are any."""
+        """Read the intercepts, and steps and lines if there are any."""
         fields = super().read_fields(content)
         if "steps" in fields:
             fields["steps"] = tuple(map(IsotonicSteps.from_json, fields["steps"]))

@@ -118,7 +118,7 @@ class AveragedModel(ClassModel):
         return tuple((k, i) for k, member in enumerate(self.members) for i in range(len(member)))
 
     @cached_property
-    def program(self) -> ClassProgram:
+    def base_program(self) -> ClassProgram:
         """The weighted probabilities of all members, added up, and the class that has most."""
         pairs = zip(self.members, self.weights, strict=True)
         parts = [weight * self._member_node(member) for member, weight in pairs]

@@ -32,9 +32,9 @@ import numpy as np
 
 from rulewright.data import CLASS_WEIGHTS, PLACE, Fields, Schema, Table, described
 from rulewright.model.class_model import ClassModel, Weigher, checked_weights
-from rulewright.model.decisions import BELOW
 from rulewright.model.document import json_list
 from rulewright.model.explanation import Reason, RowReasons
+from rulewright.model.steps import BELOW
 from rulewright.model.text import escape_line
 from rulewright.programs import ClassProgram, Constant, Maxima, Term, Where, recipes
 from rulewright.rules import Claims, Conjunction, Coverage, Formula, Head, Outcome, Rule
@@ -157,7 +157,7 @@ class DnfModel(ClassModel):
         return tuple(sorted(range(len(self.classes)), key=lambda k: -self.class_weights[k]))
 
     @cached_property
-    def program(self) -> ClassProgram:
+    def base_program(self) -> ClassProgram:
         """The highest precision of each class; what it leaves to 1 goes to classes without one.
 
         Unclaimed probability is shared in proportion to training weight plus 1, each share staying

@@ -87,7 +87,7 @@ class DecisionList(ClassModel):
         )
 
     @cached_property
-    def program(self) -> ClassProgram:
+    def base_program(self) -> ClassProgram:
         """The distribution of the first rule that holds, and its most probable class."""
         cases = tuple((rule.body, distribution_of(rule)) for rule in self.rules)
         said = FirstThat(Constant(self.default), cases)
@@ -210,7 +210,7 @@ class UnorderedRules(ClassModel):
         return tuple(sorted(range(len(self.classes)), key=lambda k: -self.start[k]))
 
     @cached_property
-    def program(self) -> ClassProgram:
+    def base_program(self) -> ClassProgram:
         """The sums of weighted distributions, divided by their total."""
         terms = [
             Term(rule.body, Head(k, k), float(amount))
@@ -245,9 +245,10 @@ class UnorderedRules(ClassModel):
         told = f"{escape_line(self.class_names[k])} with probability {self.start[k] / total:.3f}"
         if not self.rules:
             return f"always: {told}"
+        wins = ", and the most weight wins" if self.decision is None else ""
         return (
             f"where no rule holds: {told}; every rule that holds adds its weight, shared among "
-            "the classes as it says, and the most weight wins"
+            f"the classes as it says{wins}"
         )
 
     def deciding_rules(self, found: Explanation, row: int) -> list[int]:

@@ -89,7 +89,7 @@ class NearestRules(ClassModel):
         vars(self).update(class_weights=checked_weights(self.class_weights, len(self.classes)))
 
     @cached_property
-    def program(self) -> ClassProgram:
+    def base_program(self) -> ClassProgram:
         """The distribution of the nearest rule, and its most probable class."""
         said: Node = FirstThat(Constant(self.shares), ())
         if self.rules:

@@ -183,7 +183,7 @@ class RuleSetVotes(ClassModel):
         return tuple(rule_sets.total_weight(sets) for sets in self.members)
 
     @cached_property
-    def program(self) -> ClassProgram:
+    def base_program(self) -> ClassProgram:
         """The weight of covering rule sets as scores from -1 to 1, and whether it abstains."""
         scores = self._vote()
         chosen, odds = recipes.prefer_first(scores, self.preference), self._odds(scores)
@@ -308,7 +308,8 @@ class RuleSetVotes(ClassModel):
         text = f"rule sets that share the 100 votes of a class: {', '.join(sizes)}"
         if self.abstain:
             text += f"; abstains below a lead of {50 * self.abstain:.3g} votes"
-        how = "a rule set votes where one of its rules holds; the class of most votes wins"
+        how = "a rule set votes where one of its rules holds"
+        how += "; the class of most votes wins" if self.decision is None else ""
         return f"{text}\n{how}"
 
     def form_fields(self) -> dict[str, Any]:

@@ -307,4 +307,5 @@ class RelationalFOILClassifier(RelationalClasses):
             "settings": settings,
             "n_rows": rows.n_rows,
             "total_weight": rows.total_weight,
+            "class_shares": (rows.class_weights / rows.total_weight).tolist(),
         }

@@ -241,7 +241,7 @@ def complexities(covers: SignedCovers, signs: ArrayLike) -> tuple[float, float]:
     return float(np.mean([s for s, _ in found])), float(np.mean([t for _, t in found]))
 
 
-OTHER_DECISIONS = "predictions follow costs or steps, not the sign of the scores"
+OTHER_DECISIONS = "predictions follow a decision or steps, not the sign of the scores"
 
 
 def margin_certificate(
@@ -281,7 +281,7 @@ def margin_certificate(
     given = {"target": y, "weights": sample_weight}
     table = read_like(X, fitted.schema, fitted.columns, **given, task="classification")
     doubts = [str(doubt) for doubt in fitted.summary.get("doubts", ())]
-    if fitted.costs is not None or fitted.steps is not None:
+    if fitted.decision is not None or fitted.steps is not None:
         doubts.append(OTHER_DECISIONS)
     found = margin_certificates(
         _covers(rules, table),

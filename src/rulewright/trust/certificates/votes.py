@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 SAME_ROWS = "the values and intervals that the prior counts were taken from the same rows"
+OTHER_DECISION = "predictions follow a decision, not the class of most votes"
 WEIGHTED = "rows count by their weights, so they are no independent sample"
 
 
@@ -197,7 +198,8 @@ def certificate(
     if prior not in possible:
         raise ValueError(f"prior={prior!r} must be {' or '.join(map(repr, possible))} here")
     figures = vote_figures(model, prior)
-    doubts = () if split else (SAME_ROWS,)
+    doubts = [] if split else [SAME_ROWS]
+    doubts += [] if model.decision is None else [OTHER_DECISION]
     return vote_certificate(
         prior,
         [model.class_names[head] for head in posteriors(model)],
@@ -208,7 +210,7 @@ def certificate(
         theta=model.abstain,
         delta=delta,
         single=model.opposite is not None,
-        doubts=(*doubts, WEIGHTED) if evidence.weighted else doubts,
+        doubts=(*doubts, WEIGHTED) if evidence.weighted else tuple(doubts),
     )
 
 

@@ -1,0 +1,49 @@
+"""Classes that a fitted model never predicts: found and warned of."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from rulewright.data import TrainingSet
+    from rulewright.model import ClassModel
+
+_BLOCK = 20_000
+"""Rows that are predicted at a time: mostly the first block has all classes."""
+_NAMED = 3
+"""Classes that a warning names."""
+
+
+def find_unpredicted(model: ClassModel, rows: TrainingSet) -> list[int]:
+    """Return the classes that training rows have and the model predicts for none of them."""
+    missing = set(np.flatnonzero(rows.class_weights).tolist())
+    for start in range(0, rows.n_rows, _BLOCK):
+        part = rows.table.take(np.arange(start, min(start + _BLOCK, rows.n_rows)))
+        missing -= set(np.unique(model.decide(model.scores(part))).tolist())
+        if not missing:
+            break
+    return sorted(missing)
+
+
+def warn_of_unpredicted(model: ClassModel, rows: TrainingSet, learner: str) -> None:
+    """Warn of classes that are never the most probable one, with their shares and a remedy."""
+    missing = find_unpredicted(model, rows)
+    if not missing:
+        return
+    shares = rows.class_weights / rows.class_weights.sum()
+    named = [f"{model.class_names[k]!r} ({shares[k]:.2g} of the rows)" for k in missing[:_NAMED]]
+    named += [f"{len(missing) - _NAMED} more"] if len(missing) > _NAMED else []
+    threshold = ""
+    if len(model.classes) == 2:
+        label = model.classes.tolist()[missing[0]]
+        threshold = f" a threshold such as decision={{{label!r}: {shares[missing[0]]:.2g}}},"
+    warnings.warn(
+        f"{learner} predicts no training row as {', '.join(named)}: another class is always more "
+        f'probable. Probabilities are not affected. Set decision="balanced",{threshold} or a cost '
+        "matrix to predict it; rulewright.with_decision does so after the fit.",
+        UserWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,214 @@
+"""What each threshold of a probability finds, misses and costs, on given rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rulewright.data import DataError
+from rulewright.evidence import COST_ROWS, ThresholdFigures, measure_thresholds
+from rulewright.explain import checked_class_codes, model_of, rows_with_target
+from rulewright.html import bold, note, table, view
+from rulewright.model import (
+    ClassModel,
+    LowestCost,
+    align_cells,
+    escape_line,
+    read_class,
+    read_costs,
+    to_frame,
+    write_count,
+)
+
+if TYPE_CHECKING:
+    from rulewright.model import Costs
+
+_TITLES = {
+    "threshold": "threshold",
+    "recall": "recall",
+    "precision": "precision",
+    "false_positive_rate": "false-positive rate",
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "cost": f"cost per {COST_ROWS:,} rows",
+    "best": "best",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdTable:
+    """What each threshold finds, misses and costs; prints as a table.
+
+    Parameters
+    ----------
+    label : object
+        The class whose probability is compared with thresholds.
+    class_name : str
+        The same as text.
+    n_rows : int
+        Number of rows.
+    share : float
+        Share of the class in the rows, by weight.
+    figures : ThresholdFigures
+        The figures of each threshold.
+    """
+
+    label: Any
+    class_name: str
+    n_rows: int
+    share: float
+    figures: ThresholdFigures
+
+    caution: ClassVar[str] = (
+        "the best thresholds were chosen on these rows: expect slightly less on new rows"
+    )
+
+    @property
+    def best(self) -> dict[str, float]:
+        """The best threshold by accuracy, balanced accuracy and, with costs, cost."""
+        thresholds = self.figures.threshold
+        return {name: float(thresholds[i]) for name, i in self.figures.best().items()}
+
+    def __len__(self) -> int:
+        return len(self.figures)
+
+    def to_table(self) -> dict[str, list[Any]]:
+        """Give a dict of columns, one item per threshold; "best" names what it is best by."""
+        columns = {one.name: getattr(self.figures, one.name) for one in fields(self.figures)}
+        found: dict[str, list[Any]] = {k: v.tolist() for k, v in columns.items() if v is not None}
+        best = self.figures.best().items()
+        marks = [", ".join(name for name, place in best if place == i) for i in range(len(self))]
+        return found | {"best": marks}
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Give a dataframe with a row per threshold; ``backend`` as in ``rules_frame``."""
+        return to_frame(self.to_table(), backend, instead="to_table(), which is a dict of columns")
+
+    def __str__(self) -> str:
+        titles, rows = self.cells()
+        return "\n".join([self.title, *align_cells([titles, *rows]), f"note: {self.caution}"])
+
+    def _repr_html_(self) -> str:
+        titles, rows = self.cells()
+        shown = table([titles], rows, text={len(titles) - 1})
+        return view(bold(self.title), shown, note(self.caution))
+
+    @property
+    def title(self) -> str:
+        """Which thresholds these are, and on which rows."""
+        name = escape_line(self.class_name)
+        return (
+            f"thresholds for the probability of {name}, on {write_count(self.n_rows, 'row')} "
+            f"({self.share:.1%} {name})"
+        )
+
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the titles and the lines of the table as text."""
+        columns = self.to_table()
+        lines = zip(*columns.values(), strict=True)
+        names = list(columns)
+        written = [[_write(name, v) for name, v in zip(names, x, strict=True)] for x in lines]
+        titles = _TITLES | {"predicted": f"predicted {escape_line(self.class_name)}"}
+        return [titles[name] for name in names], written
+
+
+def _write(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if math.isnan(value):
+        return ""
+    return f"{value:.6g}" if name in ("threshold", "cost") else f"{value:.3f}"
+
+
+def compare_thresholds(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    costs: Any = None,
+    positive: Any = None,
+    sample_weight: Any = None,
+    max_thresholds: int | None = 20,
+) -> ThresholdTable:
+    """Show what each threshold finds, misses and costs, on rows with known classes.
+
+    ``with_decision(model, {class: threshold})`` is the model that predicts so.
+
+    Parameters
+    ----------
+    model : RuleModel or fitted estimator
+        A model of two classes, of any form.
+    X, y : rows and their classes
+        Best rows that were not learned from; `y` may be the name of a column of X.
+    costs : array, mapping or "absolute", optional
+        Costs of errors, as ``with_decision`` takes them; by default those that the model decides
+        by, if it does.
+    positive : label, optional
+        The class whose probability is compared; by default the second.
+    sample_weight : array-like or str, optional
+        Row weights, or the name of the column of X that holds them.
+    max_thresholds : int or None
+        Maximum number of lines; the best thresholds and both ends are always among them. None
+        lists all thresholds that differ in some prediction.
+
+    Returns
+    -------
+    ThresholdTable
+        Prints as a table; ``to_frame()`` gives a dataframe, ``best`` the best thresholds.
+    """
+    found = _checked_model(model)
+    names = found.class_names
+    place = 1 if positive is None else read_class(positive, names, "positive")
+    matrix = read_costs(costs, names, "costs")
+    if matrix is None and isinstance(found.decision, LowestCost):
+        matrix = found.decision.costs
+    rows = rows_with_target(found, X, y, sample_weight)
+    codes = checked_class_codes(found, rows)
+    weights = np.ones(len(codes)) if rows.weights is None else rows.weights
+    known = (codes >= 0) & (weights > 0)
+    is_class, weights = codes[known] == place, weights[known]
+    if is_class.all() or not is_class.any():
+        missing = names[1 - place] if is_class.all() else names[place]
+        raise DataError(f"y has no row of the class {missing!r}. Give rows of both classes.")
+    chances = found.predict_proba(rows)[known, place]
+    figures = measure_thresholds(chances, is_class, weights, _error_costs(matrix, place))
+    if max_thresholds is not None and len(figures) > max_thresholds:
+        figures = figures.take(_spread_out(figures, max_thresholds))
+    share = float(weights[is_class].sum() / weights.sum())
+    label = found.classes.tolist()[place]
+    return ThresholdTable(label, names[place], len(weights), share, figures)
+
+
+def _checked_model(model: Any) -> ClassModel:
+    found = model_of(model, "compare_thresholds")
+    if not isinstance(found, ClassModel):
+        raise ValueError("compare_thresholds needs a model of classes, not of numbers")
+    if len(found.classes) != 2:
+        raise ValueError(
+            f"compare_thresholds needs two classes, but the model has {len(found.classes)}; "
+            'give with_decision costs or "balanced" instead'
+        )
+    return found
+
+
+def _error_costs(costs: Costs | None, place: int) -> tuple[float, float] | None:
+    """Return what a missed row of a class and a false alarm cost."""
+    return None if costs is None else (costs[place][1 - place], costs[1 - place][place])
+
+
+def _spread_out(figures: ThresholdFigures, n: int) -> Any:
+    """Choose the best thresholds and both ends, then those farthest from all chosen ones.
+
+    How far apart two thresholds are is told by recall and false-positive rate.
+    """
+    chosen = {0, len(figures) - 1, *figures.best().values()}
+    reached = figures.recall + figures.false_positive_rate
+    gaps = np.min([abs(reached - reached[i]) for i in chosen], axis=0)
+    while len(chosen) < n and gaps.any():
+        farthest = int(np.argmax(gaps))
+        chosen.add(farthest)
+        gaps = np.minimum(gaps, abs(reached - reached[farthest]))
+    return np.array(sorted(chosen))
