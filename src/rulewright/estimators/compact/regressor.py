@@ -16,7 +16,7 @@ from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.expansion import Expansion
 from rulewright.estimators.compact.losses import FittedResponses
 from rulewright.estimators.compact.members import Member, ResponseProblem, fitted_lines, n_lines
-from rulewright.estimators.compact.settings import CompactRules
+from rulewright.estimators.compact.settings import CompactRules, lines_parameter
 from rulewright.estimators.contract.base import RuleRegressor
 from rulewright.estimators.contract.parameters import CheckedByFit, Parameter
 from rulewright.estimators.folds.folds import Folds, number_folds
@@ -64,6 +64,7 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
         "Limits by column; see `Constraints`.",
         default=None,
     )
+    linear: bool | str = lines_parameter(default="auto")
 
     def _learn(self, rows: RegressionSet) -> RegressionRules:
         constraints = Constraints.of(self.constraints)
