@@ -216,7 +216,7 @@ def test_numbers_are_learned_and_saved(tmp_path):
     est = CompactRulesRegressor(random_state=0)
     assert cross_val_score(est, X, y, cv=3).mean() > 0.3
     model = est.fit(X, y).model_
-    assert 2 <= len(model) <= 20
+    assert 2 <= len(model) + len(model.linear) <= 20
     model.save(tmp_path / "model.json")
     np.testing.assert_array_equal(load_model(tmp_path / "model.json").predict(X), est.predict(X))
     assert model.verify_exports().n_rows > 0

@@ -212,7 +212,7 @@ class NumberLoss:
         own_signs = np.array([1.0 if one.head.first else -1.0 for one in candidates])
         weights = fitted.weights_of(candidates, self.weights)
         pulls = np.array([one.hits for one in candidates]) - own_signs * (weights @ answers)
-        own = fitted.squares_of(candidates, weights, self.weights).sum(axis=1)
+        own = np.array([self._curvature(one) for one in candidates])
         across = own_signs[:, np.newaxis] * (weights @ values.T)
         variance = self.scale**2
         return Expansion.of(
@@ -222,6 +222,11 @@ class NumberLoss:
             (own + self.l2) / variance,
             across / variance,
         )
+
+    def _curvature(self, candidate: Candidate) -> float:
+        """Return the sum of weights, for a line of weighted squares."""
+        weights, values = self.weights[candidate.rows], candidate.values
+        return float(weights.sum() if values is None else weights @ values**2)
 
     def look(self, fitted: FittedResponses) -> None:
         """Take the residuals in units of their deviation."""
