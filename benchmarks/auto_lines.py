@@ -1,7 +1,7 @@
 """Do held-out rows know where lines help? Compact rules without lines, with lines and "auto".
 
 `auto_lines.py [PROBLEM ...] [--classes]`: R2 on 4,000 new rows, or log-loss of two classes that
-are numbers above the median, at two noise levels; scikit-learn's tables by five folds.
+are numbers above the median; scikit-learn's tables by five folds.
 """
 
 from __future__ import annotations
@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from console import aligned
-from sklearn.datasets import load_breast_cancer, load_diabetes, make_friedman1
-from sklearn.datasets import make_friedman2, make_friedman3
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    make_friedman1,
+    make_friedman2,
+    make_friedman3,
+)
 from sklearn.metrics import log_loss, r2_score
 from sklearn.model_selection import KFold
 
@@ -35,7 +40,9 @@ def steps(X: np.ndarray) -> np.ndarray:
 def boxes(X: np.ndarray) -> np.ndarray:
     """Add five rules of two conditions."""
     pairs = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 0))
-    return sum((-1.0) ** k * 2 * ((X[:, a] > 0.3) & (X[:, b] < 0.6)) for k, (a, b) in enumerate(pairs))
+    return sum(
+        (-1.0) ** k * 2 * ((X[:, a] > 0.3) & (X[:, b] < 0.6)) for k, (a, b) in enumerate(pairs)
+    )
 
 
 def staircase(X: np.ndarray) -> np.ndarray:
@@ -50,7 +57,12 @@ def lines(X: np.ndarray) -> np.ndarray:
 
 def lines_and_steps(X: np.ndarray) -> np.ndarray:
     """Add two lines and two steps."""
-    return 4 * X[:, 0] - 2 * X[:, 1] + 2.0 * (X[:, 2] > 0.5) + 2.0 * ((X[:, 3] > 0.3) & (X[:, 4] < 0.5))
+    return (
+        4 * X[:, 0]
+        - 2 * X[:, 1]
+        + 2.0 * (X[:, 2] > 0.5)
+        + 2.0 * ((X[:, 3] > 0.3) & (X[:, 4] < 0.5))
+    )
 
 
 def curves(X: np.ndarray) -> np.ndarray:
@@ -71,7 +83,7 @@ def uniform(truth: Callable[[np.ndarray], np.ndarray]) -> Callable[[int, int], R
 
 
 def houses(n: int, seed: int) -> Rows:
-    """Draw prices of houses by income, age, rooms and place, skewed and cut off, as California's."""
+    """Draw skewed prices of houses, cut off as California's, by income, age, rooms and place."""
     rng = np.random.default_rng([seed, n, 3])
     income, age = rng.gamma(3.5, 1.1, n), rng.integers(1, 53, n)
     rooms = rng.lognormal(1.65, 0.25, n)

@@ -77,7 +77,7 @@ def test_without_numeric_columns_the_parameter_changes_nothing(maker):
 @pytest.mark.parametrize("maker", [CompactRulesClassifier, CompactRulesRegressor])
 @pytest.mark.parametrize("has_lines", [False, True])
 def test_held_out_rows_choose_lines(maker, has_lines):
-    """ "auto" gives the model without lines of steps, and the one with lines of a line."""
+    """Steps get the model without lines, and a line gets the model with lines."""
     X, f, rng = planted(11)
     f = f if has_lines else 3.0 * (X["x"] > 0) + 2 * (X["c"] == "u")
     y = f + rng.logistic(size=400) / 2

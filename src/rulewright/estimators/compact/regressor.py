@@ -112,15 +112,26 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
 
 
 class NumberLessons:
-    """Losses of numbers, for the rows that a fold trains on."""
+    """Losses of numbers, for the rows that a fold trains on.
+
+    `targets` are ranks: a test of signal must not depend on a few large numbers.
+    """
 
     def __init__(self, numbers: FloatArray, weights: FloatArray, l2: float) -> None:
         self.numbers, self.weights, self.l2 = numbers, weights, l2
-        self.targets = numbers[:, np.newaxis]
+        self.targets = _rank_numbers(numbers, weights)[:, np.newaxis]
 
     def loss(self, train: BoolArray, place: tuple[int, int] | None, n_threads: int) -> NumberLoss:
         """Return the loss of training rows."""
         return NumberLoss(self.numbers, np.where(train, self.weights, 0.0), self.l2)
+
+
+def _rank_numbers(numbers: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the weight below each number; equal numbers share theirs."""
+    _, places = np.unique(numbers, return_inverse=True)
+    own = np.bincount(places, weights)
+    ranks: FloatArray = (np.cumsum(own) - own / 2)[places]
+    return ranks
 
 
 class _Rows(NamedTuple):

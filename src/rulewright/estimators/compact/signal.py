@@ -53,7 +53,7 @@ def has_signal(
     binned : BinnedColumns
         The columns.
     targets : float64 array of shape (rows, outputs)
-        Indicators of classes, or numbers.
+        Indicators of classes, or ranks of numbers.
     random : RandomState
         Source of the permutations.
     """
