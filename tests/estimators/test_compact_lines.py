@@ -9,7 +9,7 @@ from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.losses import ClassLoss
 from rulewright.estimators.compact.members import ResponseProblem
-from rulewright.estimators.compact.regressor import NumberLoss
+from rulewright.estimators.compact.number_loss import NumberLoss
 from rulewright.estimators.compact.sizes import Size, do_lines_help
 from rulewright.rules import Head
 
