@@ -130,16 +130,17 @@ class NumberLoss:
         second[places, places] += self.l2
         own_signs = np.array([1.0 if one.head.first else -1.0 for one in candidates])
         weights = fitted.weights_of(candidates, self.weights)
-        pulls = np.array([one.hits for one in candidates]) - own_signs * (weights @ answers)
         own = np.array([self._curvature(one) for one in candidates])
-        across = own_signs[:, np.newaxis] * (weights @ values.T)
+        products = weights @ np.concatenate([values, answers[np.newaxis]]).T
+        across = own_signs[:, np.newaxis] * products
+        pulls = np.array([one.hits for one in candidates]) - across[:, -1]
         variance = self.scale**2
         return Expansion.of(
             signs * fitted.responses,
             second / variance,
             pulls / variance,
             (own + self.l2) / variance,
-            across / variance,
+            across[:, :-1] / variance,
         )
 
     def _curvature(self, candidate: Candidate) -> float:
