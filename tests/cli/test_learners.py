@@ -52,7 +52,7 @@ def test_the_form_of_each_model_is_the_promised_one():
 def test_how_learners_of_numbers_differ(cli):
     """Only what differs is told again."""
     last = cli("learners", "compact").stdout.splitlines()[-1]
-    assert last.startswith("for numbers (CompactRulesRegressor): defaults l2=5, ")
+    assert last.startswith("for numbers (CompactRulesRegressor): defaults linear=auto, l2=5, ")
     assert last.endswith("without ordinal, teacher_share")
 
 

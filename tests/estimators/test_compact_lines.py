@@ -9,7 +9,8 @@ from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.losses import ClassLoss
 from rulewright.estimators.compact.members import ResponseProblem
-from rulewright.estimators.compact.regressor import NumberLoss
+from rulewright.estimators.compact.number_loss import NumberLoss
+from rulewright.estimators.compact.sizes import Size, do_lines_help
 from rulewright.rules import Head
 
 pytestmark = pytest.mark.native
@@ -41,7 +42,7 @@ def test_a_planted_line_of_numbers_is_found_and_reported():
     assert est.model_.summary["price"][0]["n_rules"] == 2
     assert "per unit of x" in str(est.model_)
     assert "line of x" in str(est.model_.explain({k: v[:1] for k, v in X.items()}))
-    rules = CompactRulesRegressor(cv=3, random_state=0).fit(X, y)
+    rules = CompactRulesRegressor(linear=False, cv=3, random_state=0).fit(X, y)
     assert rules.model_.linear == ()
     assert len(rules.model_) > 3  # steps take the place of a line
 
@@ -71,6 +72,52 @@ def test_without_numeric_columns_the_parameter_changes_nothing(maker):
     plain, lined = (maker(4, cv=2, linear=lin, random_state=0).fit(X, y) for lin in (False, True))
     assert plain.model_.rules == lined.model_.rules
     assert lined.model_.linear == ()
+
+
+@pytest.mark.parametrize("maker", [CompactRulesClassifier, CompactRulesRegressor])
+@pytest.mark.parametrize("has_lines", [False, True])
+def test_held_out_rows_choose_lines(maker, has_lines):
+    """Steps get the model without lines, and a line gets the model with lines."""
+    X, f, rng = planted(11)
+    f = f if has_lines else 3.0 * (X["x"] > 0) + 2 * (X["c"] == "u")
+    y = f + rng.logistic(size=400) / 2
+    y = y > np.median(y) if maker is CompactRulesClassifier else y
+    auto, given = (
+        maker(6, cv=3, linear=linear, random_state=0).fit(X, y) for linear in ("auto", has_lines)
+    )
+    assert auto.model_.summary["size"] == given.model_.summary["size"]
+    assert auto.model_.summary["size"]["linear"] is has_lines
+    assert auto.model_.rules == given.model_.rules
+    assert auto.model_.linear == given.model_.linear
+    assert bool(auto.model_.linear) is has_lines
+
+
+def test_lines_must_help_clearly():
+    """A gain below a fiftieth of the gain over no rules, or within noise, is not enough."""
+    rng, weights = np.random.default_rng(12), np.ones(400)
+    start, noise = np.full(400, 2.0), rng.normal(size=400)
+
+    def help_by(gain, deviation):
+        plain, lined = 1.0 + deviation * (noise - noise.mean()), np.full(400, 1.0 - gain)
+        sizes = (Size(1, np.array([start, losses])) for losses in (plain, lined))
+        return do_lines_help(*sizes, weights)
+
+    assert help_by(0.05, 0.0)
+    assert not help_by(0.01, 0.0)
+    assert not help_by(0.05, 5.0)
+    assert not help_by(-0.05, 0.0)
+
+
+def test_few_rows_and_tables_without_lines_need_no_choice():
+    """Without folds there are rules only, and forbidden columns have no lines to try."""
+    X, f, _ = planted(13, 40)
+    few = CompactRulesRegressor(3, random_state=0).fit(X, f).model_
+    assert few.linear == ()
+    X, f, _ = planted(13, 100)
+    est = CompactRulesRegressor(3, cv=2, constraints={"forbidden": ["x", "z"]}, random_state=0)
+    model = est.fit(X, f).model_
+    assert model.summary["size"]["linear"] is False
+    assert {column for rule in model.rules for column in rule.body.columns} == {"c"}
 
 
 def problem_of(rng, heads):

@@ -12,8 +12,8 @@ from .compact.classifier import CompactRulesClassifier as CompactRulesClassifier
 from .compact.losses import ClassLoss as ClassLoss
 from .compact.losses import FittedResponses as FittedResponses
 from .compact.members import ResponseProblem as ResponseProblem
+from .compact.number_loss import NumberLoss as NumberLoss
 from .compact.regressor import CompactRulesRegressor as CompactRulesRegressor
-from .compact.regressor import NumberLoss as NumberLoss
 from .contract.base import RuleClassifier as RuleClassifier
 from .contract.base import RuleRegressor as RuleRegressor
 from .contract.base import ordered_target as ordered_target

@@ -379,6 +379,7 @@ class Lines:
     def __init__(self, table: Table, weights: FloatArray, constraints: Constraints) -> None:
         self.terms = allowed_terms(table, weights, constraints)
         self.columns = np.ascontiguousarray(linear_columns(self.terms, table).T)
+        self.squares = self.columns**2
         self.signs = directions(self.terms, constraints)
 
     def best(
@@ -405,6 +406,6 @@ class Lines:
         lane = loss.score(head).first_lane
         g, h = (loss.stats[:, lane + k] * loss.unit for k in (0, 1))
         pulls, along = -self.columns @ g, self.columns @ h
-        curvatures = self.columns**2 @ h - along * (along / h.sum())
+        curvatures = self.squares @ h - along * (along / h.sum())
         steps = pulls / (np.maximum(curvatures, 0) + loss.l2)
         return pulls, pulls * steps / 2  # squares of enormous weights would overflow

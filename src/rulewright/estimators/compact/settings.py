@@ -11,14 +11,17 @@ import numpy as np
 from rulewright.encoding import BinnedColumns, bin_table
 from rulewright.estimators.compact.losses import CompactLoss, Lines
 from rulewright.estimators.compact.search import CompactSearch
-from rulewright.estimators.compact.signal import has_signal
+from rulewright.estimators.compact.signal import NO_SIGNAL, has_signal
 from rulewright.estimators.compact.sizes import (
     SIZE_CHOICES,
     FoldPath,
     FoldRuns,
     Size,
     SizedModel,
+    Variant,
+    choose_runs,
     follow_search,
+    follow_variants,
 )
 from rulewright.estimators.contract.base import RuleEstimator
 from rulewright.estimators.contract.parameters import (
@@ -32,7 +35,7 @@ from rulewright.estimators.contract.parameters import (
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import run_parallel
 from rulewright.model import RuleModel
-from rulewright.search import Constraints, SearchLimits
+from rulewright.search import Constraints, SearchLimits, allowed_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,11 +55,6 @@ MANY_ROWS = 2_000
 
 REPEATED_BELOW = (1_000, 500)
 """Folds are repeated once more below each of these numbers of rows."""
-
-NO_SIGNAL = (
-    "No column predicts the target better than chance, as far as {} rows can show: the model has "
-    "no rules. Add rows or columns; size='max' adds rules all the same."
-)
 
 Model = TypeVar("Model", bound=RuleModel)
 
@@ -104,6 +102,16 @@ def least_gain(default: float) -> Any:
     )
 
 
+def lines_parameter(default: bool | str) -> Any:
+    """Declare the parameter `linear`."""
+    return Parameter(
+        Flag(words=("auto",)),
+        "Whether numeric columns may also add straight lines; a line counts as a rule of one "
+        'condition. "auto": where lines clearly lower the loss on held-out rows.',
+        default=default,
+    )
+
+
 class CompactRules(RuleEstimator[Model], Generic[Model]):
     """The best small model of additive rules for a budget."""
 
@@ -141,12 +149,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
     missing_conditions: bool = Parameter(
         Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
     )
-    linear: bool = Parameter(
-        Flag(),
-        "Whether numeric columns may also add straight lines; a line counts as a rule of one "
-        "condition.",
-        default=False,
-    )
+    linear: bool | str = lines_parameter(default=False)
     max_bins: int | None = Parameter(
         Integer(2, optional=True),
         "Maximum number of bins of a numeric column: few thresholds are quickly tried, and fit "
@@ -193,71 +196,87 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
     ) -> SearchOutcome:
         """Choose the size by the folds, then search on all rows."""
         binned, cap = self._bin_columns(rows, constraints), self._cap(n_classes)
-        seed = int(random.randint(2**31))
-
-        def start(place: tuple[int, int] | None, own_seed: int, n_threads: int) -> CompactSearch:
-            train = np.ones(rows.n_rows, dtype=np.bool_)
-            if place is not None:
-                train = repeats[place[0]].train_mask(place[1])
-            own = lessons.loss(train, place, n_threads)
-            weights = np.where(train, rows.weights, 0.0)
-            return CompactSearch(
-                own,
-                binned,
-                self._limits(rows, own, constraints),
-                train,
-                self.condition_cost,
-                self.min_gain,
-                self.n_subsamples,
-                np.random.RandomState(own_seed),
-                n_threads,
-                Lines(rows.table, weights, constraints) if self.linear else None,
-            )
-
-        n_fits = 1 + sum(map(len, repeats))
+        seed, kinds = int(random.randint(2**31)), self._line_kinds(rows, constraints)
+        start = partial(self._start_search, rows, lessons, constraints, binned, repeats)
+        n_fits = 1 + len(kinds) * sum(map(len, repeats))
         with progress_bar("searching rules", n_fits, bool(self.verbose)) as advance:
-            runs = self._follow_folds(start, repeats, rows.weights, cap, random, advance)
-            size = runs.choose_size(rows.weights, self.size, cap) if repeats else None
+            runs, size = FoldRuns([], [], Variant(kinds[0])), None
+            if repeats:
+                found = self._follow_folds(start, kinds, repeats, cap, random, advance)
+                runs = choose_runs(found, rows.weights, self.size, cap)
+                size = runs.choose_size(rows.weights, self.size, cap)
             if size is not None and self.size == "cv":
                 size = self._check_signal(size, rows, binned, lessons.targets, random)
             n_rules = cap if size is None else size.n_rules
-            search = start(None, seed, self._n_threads)
+            search = start(None, seed, self._n_threads, runs.variant.has_lines)
             model = follow_search(search, n_rules)[n_rules]
-            if runs.fits_labels:
+            if runs.variant.fits_labels:
                 model = model.fit_labels(search.loss)
             advance()
-        self.size_ = Size(len(model.members)) if size is None else size
+        self.size_ = Size(len(model.members), variant=runs.variant) if size is None else size
         return SearchOutcome(model, runs)
+
+    def _line_kinds(self, rows: LearningRows[Any], constraints: Constraints) -> tuple[bool, ...]:
+        """Return whether models have lines: "auto" tries both where a column may have one."""
+        if self.linear != "auto":
+            return (bool(self.linear),)
+        return (False, True) if allowed_terms(rows.table, rows.weights, constraints) else (False,)
+
+    def _start_search(
+        self,
+        rows: LearningRows[Any],
+        lessons: Lessons,
+        constraints: Constraints,
+        binned: BinnedColumns,
+        repeats: Sequence[Folds],
+        place: tuple[int, int] | None,
+        seed: int,
+        n_threads: int,
+        has_lines: bool,
+    ) -> CompactSearch:
+        """Start a search on the training rows of a fold, or on all rows."""
+        train = np.ones(rows.n_rows, dtype=np.bool_)
+        if place is not None:
+            train = repeats[place[0]].train_mask(place[1])
+        own = lessons.loss(train, place, n_threads)
+        weights = np.where(train, rows.weights, 0.0)
+        return CompactSearch(
+            own,
+            binned,
+            self._limits(rows, own, constraints),
+            train,
+            self.condition_cost,
+            self.min_gain,
+            self.n_subsamples,
+            np.random.RandomState(seed),
+            n_threads,
+            Lines(rows.table, weights, constraints) if has_lines else None,
+        )
 
     def _follow_folds(
         self,
-        start: Callable[[tuple[int, int] | None, int, int], CompactSearch],
+        start: Callable[[tuple[int, int], int, int, bool], CompactSearch],
+        line_kinds: Sequence[bool],
         repeats: Sequence[Folds],
-        weights: FloatArray,
         cap: int,
         random: np.random.RandomState,
         advance: Callable[[], None],
-    ) -> FoldRuns:
-        """Run the search without each fold; keep the points that are better on held-out rows."""
+    ) -> list[FoldRuns]:
+        """Run the search without each fold, for every variant of the model."""
 
-        def run(place: tuple[int, int], seed: int, check: Callable[[], None]) -> list[FoldPath]:
-            search = start(place, seed, 1)
-            paths = [follow_search(search, cap, check)]
-            if search.loss.has_teacher:
-                paths.append(paths[0].fit_labels(search.loss))
-            advance()
+        def run(
+            has_lines: bool, place: tuple[int, int], seed: int, check: Callable[[], None]
+        ) -> dict[Variant, FoldPath]:
             held_out = repeats[place[0]].held_out_mask(place[1])
-            return [FoldPath.of(search.loss, path, held_out, cap) for path in paths]
+            found = follow_variants(start(place, seed, 1, has_lines), held_out, cap, check)
+            advance()
+            return found
 
         places = [(r, fold) for r, folds in enumerate(repeats) for fold in range(len(folds))]
         seeds = random.randint(2**31, size=len(places)).tolist()
-        tasks = [partial(run, *pair) for pair in zip(places, seeds, strict=True)]
-        kinds = [iter(found) for found in zip(*run_parallel(tasks, self._n_threads), strict=True)]
-        runs = [
-            FoldRuns([[next(kind) for _ in range(len(f))] for f in repeats], repeats, bool(k))
-            for k, kind in enumerate(kinds)
-        ]
-        return min(runs, key=lambda one: one.least_loss(weights), default=FoldRuns([], []))
+        pairs = list(zip(places, seeds, strict=True))
+        tasks = [partial(run, has_lines, *pair) for has_lines in line_kinds for pair in pairs]
+        return FoldRuns.by_variant(run_parallel(tasks, self._n_threads), repeats)
 
     def _check_signal(
         self,

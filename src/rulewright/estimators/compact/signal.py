@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from rulewright.encoding import BinnedColumns
     from rulewright.kernels import FloatArray, IntArray
 
+NO_SIGNAL = (
+    "No column predicts the target better than chance, as far as {} rows can show: the model has "
+    "no rules. Add rows or columns; size='max' adds rules all the same."
+)
+
 CLEAR_GAIN = 2.0
 """Standard errors of an out-of-fold gain that need no further test."""
 
@@ -48,7 +53,7 @@ def has_signal(
     binned : BinnedColumns
         The columns.
     targets : float64 array of shape (rows, outputs)
-        Indicators of classes, or numbers.
+        Indicators of classes, or ranks of numbers.
     random : RandomState
         Source of the permutations.
     """

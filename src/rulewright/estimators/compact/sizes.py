@@ -2,7 +2,8 @@
 
 Every fold runs the whole search without its rows and keeps the model of each size, so what is
 compared are finished models. Noise that all sizes share does not matter. Held-out rows also choose
-what the points are fitted to: the targets of the search, which teachers have smoothed, or labels.
+the variant of the model: what the points are fitted to, the targets of the search, which teachers
+have smoothed, or labels; and whether lines stand beside the rules.
 """
 
 from __future__ import annotations
@@ -33,7 +34,29 @@ CLEAR, CERTAIN, ALL_GAIN = 0.1, 0.03, 0.99
 """A gain is clear, or certain, if its standard error is a smaller share of it. Of a certain gain
 the smallest readable size that keeps nearly all is enough."""
 
+LINE_SHARE, LINE_ERRORS = 0.02, 0.5
+"""Lines must lower the loss by this share of the gain over no rules, and by more than so many
+standard errors of the difference: they are harder to read than rules."""
+
 SIZE_CHOICES = ("cv", "one-se", "max")
+
+
+class Variant(NamedTuple):
+    """A kind of model that the folds try.
+
+    Attributes
+    ----------
+    has_lines : bool
+        Whether lines may stand beside the rules.
+    fits_labels : bool
+        Whether the points are fitted to labels, not to the targets of the search.
+    """
+
+    has_lines: bool = False
+    fits_labels: bool = False
+
+
+RULES_ONLY = Variant()
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +71,14 @@ class Size:
         Out-of-fold losses of the rows for 0, 1, 2, ... rules, averaged over repetitions.
     answers : float64 array of shape (sizes, rows, outputs) or None
         Out-of-fold answers of all sizes, by the first repetition.
-    fits_labels : bool
-        Whether the points are fitted to labels, not to the targets of the search.
+    variant : Variant
+        The kind of model that predicts held-out rows best.
     """
 
     n_rules: int
     losses: FloatArray | None = None
     answers: FloatArray | None = None
-    fits_labels: bool = False
+    variant: Variant = RULES_ONLY
 
     @property
     def out_of_fold(self) -> FloatArray | None:
@@ -64,15 +87,13 @@ class Size:
 
     def without_rules(self) -> Size:
         """Choose no rules instead."""
-        return replace(self, n_rules=0)
+        return replace(self, n_rules=0, variant=self.variant._replace(has_lines=False))
 
     def to_json(self, weights: FloatArray) -> dict[str, Any]:
-        """Give the size and the curve of losses as plain data."""
-        known: dict[str, Any] = {"n_rules": self.n_rules}
+        """Give the size, the variant and the curve of losses as plain data."""
+        known: dict[str, Any] = {"n_rules": self.n_rules, "linear": self.variant.has_lines}
         if self.losses is not None:
-            seen = ~np.isnan(self.losses[0])
-            means = np.average(self.losses[:, seen], axis=1, weights=weights[seen])
-            known["left_out_loss"] = means.tolist()
+            known["left_out_loss"] = mean_losses(self.losses, weights).tolist()
         return known
 
 
@@ -141,25 +162,79 @@ class FoldPath(NamedTuple):
         return cls(np.array(losses), np.array(answers), path)
 
 
+def follow_variants(
+    search: CompactSearch, held_out: BoolArray, cap: int, check: Callable[[], None]
+) -> dict[Variant, FoldPath]:
+    """Run the search of a fold and evaluate its models, fitted to targets and to labels."""
+    variant = Variant(has_lines=search.lines is not None)
+    paths = {variant: follow_search(search, cap, check)}
+    if search.loss.has_teacher:
+        paths[variant._replace(fits_labels=True)] = paths[variant].fit_labels(search.loss)
+    return {k: FoldPath.of(search.loss, path, held_out, cap) for k, path in paths.items()}
+
+
 class FoldRuns(NamedTuple):
-    """The paths of all folds, by repetition and fold, and how their points were fitted."""
+    """The paths of a variant in all folds, by repetition and fold."""
 
     paths: list[list[FoldPath]]
     repeats: Sequence[Folds]
-    fits_labels: bool = False
+    variant: Variant = RULES_ONLY
+
+    @classmethod
+    def by_variant(
+        cls, found: Sequence[dict[Variant, FoldPath]], repeats: Sequence[Folds]
+    ) -> list[Self]:
+        """Collect what was found in the folds, in their order, for each variant."""
+        runs = []
+        for variant in dict.fromkeys(variant for paths in found for variant in paths):
+            own = iter([paths[variant] for paths in found if variant in paths])
+            by_repeat = [[next(own) for _ in range(len(folds))] for folds in repeats]
+            runs.append(cls(by_repeat, repeats, variant))
+        return runs
+
+    @property
+    def losses(self) -> FloatArray:
+        """Out-of-fold losses (sizes, rows), averaged over the repetitions."""
+        return join_losses(self.paths, self.repeats)
 
     def choose_size(self, weights: FloatArray, how: str, cap: int) -> Size:
         """Choose the number of rules; "max" is the cap."""
-        losses = join_losses(self.paths, self.repeats)
+        losses = self.losses
         n_rules = cap if how == "max" else choose_size(losses, weights, how)
         answers = self.repeats[0].scatter([one.answers.swapaxes(0, 1) for one in self.paths[0]])
-        return Size(n_rules, losses, answers.swapaxes(0, 1), self.fits_labels)
+        return Size(n_rules, losses, answers.swapaxes(0, 1), self.variant)
 
-    def least_loss(self, weights: FloatArray) -> float:
-        """Return the least mean loss of any size."""
-        losses = join_losses(self.paths, self.repeats)
-        seen = ~np.isnan(losses[0])
-        return float(np.average(losses[:, seen], axis=1, weights=weights[seen]).min())
+
+def choose_runs(kinds: Sequence[FoldRuns], weights: FloatArray, how: str, cap: int) -> FoldRuns:
+    """Keep the variant of the least loss at any size; one with lines must be clearly better."""
+    by_lines = ([one for one in kinds if one.variant.has_lines is kind] for kind in (False, True))
+    best = [
+        min(same, key=lambda one: float(mean_losses(one.losses, weights).min()))
+        for same in by_lines
+        if same
+    ]
+    if len(best) == 1:
+        return best[0]
+    plain, lined = (one.choose_size(weights, how, cap) for one in best)
+    return best[do_lines_help(plain, lined, weights)]
+
+
+def do_lines_help(plain: Size, lined: Size, weights: FloatArray) -> bool:
+    """Tell whether lines clearly lower the out-of-fold loss, each model at its own size."""
+    assert plain.losses is not None
+    assert lined.losses is not None
+    seen = ~np.isnan(lined.losses[0])
+    own, weights = lined.losses[lined.n_rules, seen], weights[seen]
+    gains = np.array([plain.losses[plain.n_rules, seen] - own, lined.losses[0, seen] - own])
+    gain, over_nothing = np.average(gains, axis=1, weights=weights).tolist()
+    error = float(standard_errors(gains[:1], weights)[0])
+    return bool(gain > max(LINE_SHARE * over_nothing, LINE_ERRORS * error))
+
+
+def mean_losses(losses: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the mean loss of each size over the rows that were held out."""
+    seen = ~np.isnan(losses[0])
+    return np.asarray(np.average(losses[:, seen], axis=1, weights=weights[seen]))
 
 
 def join_losses(paths: Sequence[Sequence[FoldPath]], repeats: Sequence[Folds]) -> FloatArray:
