@@ -206,6 +206,8 @@ def print_settings(console: Console, model: RuleModel) -> None:
 def print_figures(console: Console, model: RuleModel, *, of_training: bool = True) -> None:
     """Print the reliability of the probabilities, and the curve of the compression."""
     figures = model.summary.get("reliability", {})
+    if "validation" in model.summary and figures.get("rows") == "out-of-fold":
+        figures = {}  # the same figures, or those of the learner's own folds beside outer ones
     if figures and (of_training or figures["rows"] != "training"):
         counted_on = figures["rows"]
         left_out = counted_on.startswith("left out")

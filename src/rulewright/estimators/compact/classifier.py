@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.estimators.compact import settings
+from rulewright.estimators.compact.held_out import HeldOutRows, note_held_out
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY, ClassLoss
 from rulewright.estimators.compact.members import Member, ResponseProblem, fitted_lines, n_lines
 from rulewright.estimators.compact.settings import (
@@ -57,12 +58,15 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     ----------
     model_ : AdditiveRules
         The rules: prints, predicts, explains, saves and exports. Its summary has the entries
-        `size`, the log-loss on rows left out for each number of rules, and `price`, accuracy and
-        log-loss of few rules and of the teacher on these rows.
+        `validation`, figures of out-of-fold rows, corrected for the choice of the size, `size`, the
+        out-of-fold log-loss of each number of rules (not corrected), and `price`, accuracy and
+        log-loss of few rules and of the teacher on out-of-fold rows.
     classes_ : ndarray
         Class labels.
     size_ : Size
         Number of rules, with what cross-validation says of other sizes.
+    held_out_ : HeldOutRows or None
+        Out-of-fold answers of all sizes; None if the model has no rules or there were no folds.
 
     Examples
     --------
@@ -88,7 +92,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     def _learn(self, rows: TrainingSet) -> AdditiveRules:
         ordinal = self.ordinal is not False
         constraints = self._checked_constraints(rows, ordinal)
-        self.size_ = Size(0)
+        self.size_, self.held_out_ = Size(0), None
         if len(rows.classes) == 1 or len(np.unique(rows.labels)) == 1:
             return self._constant(rows, constraints)
         rows, random = scale_weights(rows), check_random_state(self.random_state)
@@ -111,7 +115,10 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
             left_out = OutOfFold.of(scores, repeats[0], sample)
             price = lessons.price(answers, len(model) + n_lines(found.model.members), repeats[0])
             model = model.with_summary({**model.summary, "price": price})
-        return with_probabilities(model, rows, None, left_out)
+        model = with_probabilities(model, rows, None, left_out)
+        known = (sample.labels, sample.weights, repeats, self.size)
+        self.held_out_ = HeldOutRows.of(self.size_, *known)
+        return note_held_out(model, self.held_out_)
 
     def _constant(self, rows: TrainingSet, constraints: Constraints) -> AdditiveRules:
         """Return the model of rows of one class only: each class counts as having a row more."""
