@@ -33,7 +33,7 @@ PROBLEMS = (
     "rules-{}x10-{}",
     "wide-{}x{}-2",
 )
-SIZES = (300, 600, 1_000, 2_000)
+SIZES = (300, 600, 1_200, 2_000)
 N_FRESH = 20_000
 MOST_BIAS = 0.003
 

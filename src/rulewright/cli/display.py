@@ -240,6 +240,10 @@ def print_curve(console: Console, compression: Mapping[str, Any]) -> None:
             f"{point['accuracy']:.3f}",
         )
     console.print(grid)
+    if compression["curve"] and not compression.get("learned_in_folds", False):
+        from rulewright.estimators import OPTIMISTIC  # noqa: PLC0415 - which few models need
+
+        console.print(OPTIMISTIC)
 
 
 def _rules_grid(model: RuleModel, order: Sequence[int], width: int) -> Grid:
