@@ -25,11 +25,7 @@ from rulewright.evidence import (
     score_answers,
 )
 from rulewright.model import RuleModel, escape_line
-from rulewright.report import (
-    ask_model,
-    join_answers,
-    read_report_rows,
-)
+from rulewright.report import ask_model, join_answers, read_report_rows
 from rulewright.search import offer_names
 
 _option = partial(typer.Option, rich_help_panel="How good the rules are")
@@ -106,10 +102,7 @@ def number_splits(kept: Rows, n_folds: int, seed: int) -> list[Split]:
 
 
 class HeldOutAnswers(NamedTuple):
-    """Answers on rows that a model was not learned from, and the rows if they are others.
-
-    Figures of a cross-validation are printed fold by fold when it ends.
-    """
+    """Answers on rows that a model was not learned from, and the rows if they are others."""
 
     answers: Answers
     rows: Table | None = None
@@ -133,9 +126,7 @@ class Judging:
         _option(
             min=0,
             metavar="FOLDS",
-            help="Folds of a cross-validation around the learner: so many fits more. By default "
-            f"0 with --holdout, --test or a learner that cross-validates itself (compact), else "
-            f"{FOLDS}.",
+            help=f"Folds around the learner: as many fits more ({FOLDS}; 0 for compact).",
         ),
     ] = None
     holdout: Annotated[

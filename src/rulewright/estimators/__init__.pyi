@@ -36,7 +36,6 @@ from .finishing.after_fit import calibrate as calibrate
 from .finishing.after_fit import note_figures as note_figures
 from .finishing.after_fit import with_costs as with_costs
 from .finishing.after_fit import with_probabilities as with_probabilities
-from .finishing.compression import OPTIMISTIC as OPTIMISTIC
 from .finishing.compression import ROWS_ADVICE as ROWS_ADVICE
 from .finishing.compression import compress as compress
 from .finishing.compression import size_curve as size_curve

@@ -23,7 +23,7 @@ from rulewright.stopping import CHARGE, sizes_up_to, smallest_good
 from rulewright.weighting import Multinomial, selections
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from rulewright.data import TrainingSet
     from rulewright.estimators.contract.base import RuleClassifier
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 
 ROWS_ADVICE = "best all rows that the model was learned from"
 """Rows to choose by: keeping rows aside for it costs more than it gains (`docs/defaults.md`)."""
-
 OPTIMISTIC = "optimistic: the rules were learned from all rows, also from the held-out ones"
-"""Said of a curve whose rules were not learned inside the folds."""
 
 MOST_RULES = 200
 """Most rules that cross-validation chooses; ask for more by number."""
@@ -92,21 +90,18 @@ def compress(
     -------
     AdditiveRules
         The compact model. Its summary has an entry ``compression``: rules before and after, and
-        the ``curve`` of cross-validated log-loss and accuracy by size (see `size_curve`). Learning,
-        choice and refit are all cross-validated. If the learner is not known, or X lacks columns
-        that it needs, ``learned_in_folds`` is False: the rules have seen the held-out rows, so the
-        curve is optimistic, and the size is chosen with a third of log(n) / 2n charged per rule.
+        the cross-validated ``curve`` of log-loss and accuracy by size (see `size_curve`). If the
+        learner is not known, or X lacks columns that it needs, ``learned_in_folds`` is False: the
+        rules have seen the held-out rows, so the curve is optimistic, and each rule is charged.
     """
-    options = {"n_rules": n_rules, "cv": cv}
-    check_parameters("compress", options, _PARAMETERS)
+    check_parameters("compress", {"n_rules": n_rules, "cv": cv}, _PARAMETERS)
     learner, model = find_learner(model), additive_of(model, "compress")
     random, n_threads = check_random_state(random_state), count_threads(n_jobs)
-    rows = read_model_rows(model, X, y, sample_weight, "compress")
-    if learner is not None:
-        try:  # all columns, of which the learner may choose others
-            rows = read_model_rows(model, X, y, sample_weight, "compress", every_column=True)
-        except DataError:
-            learner = None
+    given = (model, X, y, sample_weight, "compress")
+    try:  # all columns: the learner may choose others
+        rows = read_model_rows(*given, every_column=learner is not None)
+    except DataError:
+        learner, rows = None, read_model_rows(*given)
     small = compress_rows(model, rows, n_rules, cv, random, n_threads, verbose, learner)
     figures = reliability(rows.labels, small.predict_proba(rows.table), rows.weights)
     return note_figures(small, rows="given", **figures)
@@ -162,14 +157,9 @@ def size_curve(model: AdditiveRules) -> str:
         f"  {point['accuracy']:8.4f}"
         for point in model.summary["compression"]["curve"]
     ]
-    return "\n".join(
-        [*lines, *([OPTIMISTIC] if is_optimistic(model.summary["compression"]) else [])]
-    )
-
-
-def is_optimistic(compression: Mapping[str, Any]) -> bool:
-    """Tell whether the rules of a curve have seen the rows that judge them."""
-    return bool(compression.get("curve")) and not compression.get("learned_in_folds", False)
+    if warning := model.summary["compression"].get("warning"):
+        lines.append(warning)
+    return "\n".join(lines)
 
 
 class _Problem(NamedTuple):
@@ -304,6 +294,8 @@ def _note_compression(
 ) -> AdditiveRules:
     note = {"n_rules_before": n_before, "n_rules": len(model), "chosen_by": by, "curve": curve}
     note["learned_in_folds"] = learned_in_folds
+    if curve and not learned_in_folds:
+        note["warning"] = OPTIMISTIC
     old = {"log_loss", "reliability", "price", "size", "validation"}  # figures of the model before
     summary = {name: value for name, value in model.summary.items() if name not in old}
     return model.with_summary({**summary, "compression": note})

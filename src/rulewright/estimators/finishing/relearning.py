@@ -30,7 +30,9 @@ def find_learner(model: Any) -> RuleClassifier[Any] | None:
     learner = clone(model) if isinstance(model, RuleClassifier) else _rebuild_learner(model)
     if learner is None:
         return None
-    return counting_training_rows(learner).set_params(n_jobs=1, verbose=0)
+    copy: RuleClassifier[Any] = counting_training_rows(learner)
+    copy.set_params(n_jobs=1, verbose=0)
+    return copy
 
 
 def _rebuild_learner(model: Any) -> RuleClassifier[Any] | None:
