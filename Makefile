@@ -165,6 +165,7 @@ mutations: install
 simulate: install
 	$(BIN)/python benchmarks/rule_fdr.py
 	$(BIN)/python benchmarks/rule_honesty.py
+	$(BIN)/python benchmarks/honest_figures.py
 
 compare: bench-install
 	$(BENCH)/bin/rulewright compare --suite uci35 --folds 3 --time-limit 600 \

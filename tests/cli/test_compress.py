@@ -18,7 +18,9 @@ def test_the_saved_model_is_that_of_the_library(cli, model, loans, small):
     expected = compress(load_model(model), loans, "repaid", 5, random_state=0)
     assert load_model(small) == expected
     assert len(expected) <= 5
+    assert result.stdout.startswith("learning inside 5 folds: 5 fits of MLRulesClassifier\n")
     assert f"compression: {len(expected)} of " in result.stdout
+    assert "optimistic" not in result.stdout
     assert result.stdout.count(" IF ") == min(2, len(expected))
     assert result.stdout.endswith(f"\nmodel saved to {small}\n")
 
@@ -34,9 +36,20 @@ def test_the_help_and_the_function_advise_the_same_rows(cli):
 def test_the_sizes_are_shown_again(cli, model, loans, small):
     """What was printed of the sizes is kept in the model."""
     printed = cli("compress", model, loans, "--target", "repaid", "-o", small).stdout
-    curve = printed[printed.index("compression:") : printed.index("\n\n")]
+    curve = printed[printed.index("compression:") :].partition("\n\n")[0]
     assert "log-loss" in curve
     assert curve in cli("show", small).stdout
+
+
+def test_a_model_of_an_unknown_learner_has_an_optimistic_curve(cli, model, loans, small):
+    """Without a learner in the summary nothing is learned again, and the output says so."""
+    stranger = load_model(model)
+    stranger.with_summary({}).save(small)
+    result = cli("compress", small, loans, "--target", "repaid", "--rules", 3, "-o", small)
+    assert result.exit_code == 0, result.output
+    assert "learning inside" not in result.stdout
+    assert "optimistic: the rules were learned from all rows" in result.stdout
+    assert "optimistic: the rules were learned from all rows" in cli("show", small).stdout
 
 
 def test_wrong_compressions(cli_failure, model, loans, small, write):

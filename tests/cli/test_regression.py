@@ -5,8 +5,8 @@ import pytest
 
 from rulewright import load_model
 from rulewright.cli.validation import score_numbers
+from rulewright.evidence import NumberAnswers
 from rulewright.model import RegressionRules
-from rulewright.report import NumberAnswers
 
 
 @pytest.fixture

@@ -140,7 +140,7 @@ def test_the_size_is_chosen_on_rows_left_out():
     assert len(curve) == 9
     assert len(est.model_) <= est.size_.n_rules <= 8
     assert curve[0] - curve[est.size_.n_rules] >= KEPT_GAIN * (curve[0] - min(curve))
-    assert est.model_.summary["reliability"]["rows"] == "left out"
+    assert est.model_.summary["reliability"]["rows"] == "out-of-fold"
 
 
 def test_the_choice_of_a_size_by_hand():

@@ -7,7 +7,7 @@ from sklearn.metrics import log_loss
 from rulewright import CompactRulesClassifier
 from rulewright.data import TrainingSet, read_table
 from rulewright.estimators.compact import settings
-from rulewright.estimators.compact.cost import HeldOutRows
+from rulewright.estimators.compact.cost import UnseenRows
 from rulewright.estimators.folds.folds import Folds, choosing_rows
 
 pytestmark = pytest.mark.native
@@ -45,7 +45,7 @@ def test_held_out_rows_are_a_fair_share_that_the_rules_have_not_seen(counts):
     rows, random = rows_of(counts), np.random.RandomState(0)
     sample = choosing_rows(rows, random, 500)
     folds = Folds(np.arange(len(sample)) % 3)
-    found = HeldOutRows.draw(rows, sample, folds, random)
+    found = UnseenRows.draw(rows, sample, folds, random)
     shares = np.bincount(rows.labels[found.mask]) / np.array(counts)
     np.testing.assert_allclose(shares, shares[0], atol=0.02)
     inside = np.isin(rows.places, sample.places)

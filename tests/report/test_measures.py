@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, log_loss, roc_auc_score, roc_curve
 
-from rulewright.report.answers import ClassAnswers, NumberAnswers
+from rulewright.evidence import ClassAnswers, NumberAnswers, measures
 from rulewright.report.curves import (
     calibration_curve,
     confusion,
@@ -12,7 +12,6 @@ from rulewright.report.curves import (
     risk_curve,
     roc_curves,
 )
-from rulewright.report.measurement import measures
 
 
 def answers_of(codes, probabilities, weights=None, names=None):

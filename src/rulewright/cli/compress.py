@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from rulewright.cli.display import make_console, print_curve, print_rules
 from rulewright.cli.options import FileReading, group_options, print_notes
 from rulewright.cli.output import check_output
 from rulewright.cli.training import ColumnRoles, open_training_file
-from rulewright.estimators import ROWS_ADVICE
+from rulewright.estimators import ROWS_ADVICE, find_learner
 from rulewright.estimators import compress as compress_model
 from rulewright.model import AdditiveRules, load_model
 
@@ -50,7 +51,7 @@ def compress(
         str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
     ] = None,
     cv: Annotated[
-        int, typer.Option(min=2, metavar="FOLDS", help="Folds of the cross-validation.")
+        int, typer.Option(min=2, metavar="FOLDS", help="Folds of the cross-validation: a fit each.")
     ] = 5,
     seed: Annotated[int, typer.Option(min=0, max=_LARGEST_SEED, help="Seed of the folds.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Threads.")] = 1,
@@ -65,8 +66,12 @@ def compress(
     options = reading.file_options()
     source = open_training_file(file, ColumnRoles(target, weights), options)
     print_notes(source.notes)
+    loaded, console = load_model(model), make_console()
+    if (learner := find_learner(loaded)) is not None:
+        name = type(learner).__name__
+        console.print(f"learning inside {cv} folds: {cv} fits of {name}", end="\n\n")
     small = compress_model(
-        load_model(model),
+        loaded,
         source,
         target,
         rules,
@@ -77,12 +82,11 @@ def compress(
         verbose=int(sys.stderr.isatty()),
     )
     small.save(output)  # before printing: a closed pipe must not lose it
-    _print(small, output, rules_shown)
+    _print(console, small, output, rules_shown)
 
 
-def _print(small: AdditiveRules, output: Path, rules_shown: int) -> None:
+def _print(console: Console, small: AdditiveRules, output: Path, rules_shown: int) -> None:
     """Print the sizes that were tried, the strongest rules and where the model is."""
-    console = make_console()
     print_curve(console, small.summary["compression"])
     console.print()
     print_rules(console, small, rules_shown, f"'rulewright show {output} --all' shows all")

@@ -130,10 +130,7 @@ def print_finding_notes(console: Console, findings: Sequence[Finding], file: obj
 
 
 def print_scores(console: Console, title: str, scores: Mapping[str, Sequence[Any]]) -> None:
-    """Print mean and standard deviation over the folds of each measure, one line per learner.
-
-    Folds have the measures of classes or those of numbers, which need other digits.
-    """
+    """Print mean and standard deviation over the folds of each measure, one line per learner."""
     titles = [_FIGURES.get(name, name) for name in next(iter(scores.values()))[0]._fields]
     mean, spread = (".4g", ".2g") if "R2" in titles else (".3f", ".3f")
     grid = _grid(title, **dict.fromkeys(titles, "right"))
@@ -205,8 +202,9 @@ def print_settings(console: Console, model: RuleModel) -> None:
 
 def print_figures(console: Console, model: RuleModel, *, of_training: bool = True) -> None:
     """Print the reliability of the probabilities, and the curve of the compression."""
-    figures = model.summary.get("reliability", {})
-    if figures and (of_training or figures["rows"] != "training"):
+    figures, known = model.summary.get("reliability", {}), "validation" in model.summary
+    hidden = {"out-of-fold"} if known else set()  # the learner's own folds, printed already
+    if figures and figures["rows"] not in (hidden if of_training else {*hidden, "training"}):
         counted_on = figures["rows"]
         left_out = counted_on.startswith("left out")
         rows = f"rows {counted_on}" if left_out else f"{counted_on} rows"
@@ -238,6 +236,8 @@ def print_curve(console: Console, compression: Mapping[str, Any]) -> None:
             f"{point['accuracy']:.3f}",
         )
     console.print(grid)
+    if "warning" in compression:
+        console.print(Text(escape_line(str(compression["warning"]))))
 
 
 def _rules_grid(model: RuleModel, order: Sequence[int], width: int) -> Grid:

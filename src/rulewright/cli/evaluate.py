@@ -14,18 +14,15 @@ from rulewright.cli.display import make_console, print_grid
 from rulewright.cli.opened_model import OpenedModel, Smiles, target_in
 from rulewright.cli.options import FileReading, group_options, print_decisions
 from rulewright.cli.output import STDOUT, check_output, open_output
+from rulewright.evidence import NONE, Answers, ClassAnswers, measures
 from rulewright.explain import EvaluatedRows
 from rulewright.model import ClassModel, RuleModel, escape_line, title_of
 from rulewright.report import (
-    NONE,
-    Answers,
-    ClassAnswers,
     Confusion,
     answers_on,
     confusion_of,
     evaluation,
     is_learned_from,
-    measures,
     read_report_rows,
 )
 from rulewright.trust import ThresholdTable, compare_thresholds

@@ -80,7 +80,7 @@ def learn(
 
 def _print_learned(console: Console, learned: Learned, output: OutputOptions) -> None:
     """Print how good the model is, unless a cross-validation printed it, and the rules."""
-    if learned.judged is not None and learned.judged.rows is not None:
+    if learned.judged is not None and not learned.judged.is_printed:
         console.print()
         print_measures(console, learned.judged.answers)
     console.print()

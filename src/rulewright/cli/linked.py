@@ -33,8 +33,9 @@ from rulewright.data import (
     read_table,
 )
 from rulewright.estimators import parse_settings
+from rulewright.evidence import Answers, figures_of
 from rulewright.model import escape_line
-from rulewright.report import Answers, ask_model, figures_of, read_report_rows, write_report
+from rulewright.report import ask_model, read_report_rows, write_report
 from rulewright.search import offer_names
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ class LinkedTables:
             raise ValueError("--test goes with one table. Take --holdout or --cv.")
         rows, left_out = self._parted(given)
         judged = None
-        if asked.judging.folds:
+        if asked.judging.count_folds():
             judged = self._cross_validated(console, estimator, rows)
         fitted = _fit(estimator, rows)
         if left_out is not None:
@@ -224,7 +225,7 @@ class LinkedTables:
     ) -> HeldOutAnswers | None:
         name, asked = type(estimator.estimator or estimator).__name__, self.request
         learn = partial(_fit, estimator)
-        folds, seed = asked.judging.folds, asked.learner.seed
+        folds, seed = asked.judging.count_folds(), asked.learner.seed
         return cross_validate_and_print(console, learn, name, rows, folds, seed, _ask)
 
     def _notes(self, judged: HeldOutAnswers | None) -> dict[str, Any]:

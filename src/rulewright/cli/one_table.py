@@ -33,8 +33,11 @@ from rulewright.cli.validation import (
     judge_by_file,
 )
 from rulewright.data import Finding, Source, Table, Target, Task, open_table
+from rulewright.evidence import figures_of
 from rulewright.model import RuleModel, escape_line
-from rulewright.report import ask_model, figures_of
+from rulewright.report import ask_model
+
+NO_FIGURES = "the table is too small for folds, or the model has no rules"
 
 FIRST_ROWS = 100_000
 """Rows that are examined before a fit in parts, and shown in the report."""
@@ -56,12 +59,22 @@ class Fit:
         """Learn from rows."""
         return self.learn(self.estimator, rows)
 
-    def for_folds(self) -> "Fit":
-        """Return the fit of a model that nobody reads: the precision of rules is not corrected."""
+    def cross_validate(
+        self, console: Console, rows: Table, n_folds: int, seed: int
+    ) -> HeldOutAnswers | None:
+        """Cross-validate models that nobody reads: the precision of rules is not corrected."""
         # imported here: help needs no scikit-learn, which this brings
         from rulewright.estimators import counting_training_rows  # noqa: PLC0415
 
-        return replace(self, estimator=counting_training_rows(self.estimator))
+        name, has_own = type(self.estimator).__name__, self.estimator.CROSS_VALIDATES
+        silent = counting_training_rows(self.estimator).set_params(verbose=0)
+        learn = replace(self, estimator=silent).model
+        return cross_validate_and_print(console, learn, name, rows, n_folds, seed, has_own=has_own)
+
+    def take_held_out(self, model: RuleModel) -> HeldOutAnswers | None:
+        """Take the out-of-fold answers of the folds that the fit has run, if it has."""
+        found = getattr(self.estimator, "held_out_", None)
+        return None if found is None else HeldOutAnswers(found.answers(model))
 
 
 @dataclass(frozen=True)
@@ -149,10 +162,9 @@ class OneTable:
         """Learn the model, and judge it as asked for."""
         asked, judging, seed = self.request, self.judging, self.request.learner.seed
         rows, left_out = judging.split_rows(table, seed)
-        judged, name = None, type(fit.estimator).__name__
-        if judging.folds:
-            learn = fit.for_folds().model
-            judged = cross_validate_and_print(console, learn, name, rows, judging.folds, seed)
+        judged, has_own = None, fit.estimator.CROSS_VALIDATES
+        if n_folds := judging.count_folds(has_own=has_own):
+            judged = fit.cross_validate(console, rows, n_folds, seed)
         fit.estimator.set_params(verbose=int(sys.stderr.isatty()))
         model = fit.model(rows)
         if left_out is not None:
@@ -160,6 +172,11 @@ class OneTable:
             judged = HeldOutAnswers(ask_model(model, left_out, origin), left_out)
         elif tested is not None and judging.test is not None:
             judged = judge_by_file(model, judging.test, tested, asked.target, asked.weights)
+        elif has_own and judged is None:
+            judged = fit.take_held_out(model)
+            if judged is None and (n_folds := judging.count_folds()):
+                console.print(f"\nno figures of the learner's own folds: {NO_FIGURES}")
+                judged = fit.cross_validate(console, rows, n_folds, seed)
         return model, judged
 
     def _write(

@@ -15,17 +15,17 @@ from rich.console import Console
 from rulewright.cli.display import print_scores
 from rulewright.data import DataError, FileOptions, Source, Table, Target, open_table, optional
 from rulewright.estimators import affordable_folds, progress_bar
-from rulewright.evidence import accuracy, auc, log_loss
-from rulewright.model import RuleModel, escape_line
-from rulewright.report import (
+from rulewright.evidence import (
     Answers,
     ClassAnswers,
     NumberAnswers,
-    ask_model,
-    join_answers,
-    measures,
-    read_report_rows,
+    accuracy,
+    auc,
+    log_loss,
+    score_answers,
 )
+from rulewright.model import RuleModel, escape_line
+from rulewright.report import ask_model, join_answers, read_report_rows
 from rulewright.search import offer_names
 
 _option = partial(typer.Option, rich_help_panel="How good the rules are")
@@ -88,8 +88,8 @@ class NumberScores(NamedTuple):
 
 def score_numbers(answers: NumberAnswers) -> NumberScores:
     """Return all measures of one set of rows; R2 is NaN where the numbers do not vary."""
-    found = {one.name: one.value for one in measures(answers)}
-    return NumberScores(found.get("R2", np.nan), found["MAE"], found["RMSE"])
+    found = score_answers(answers)
+    return NumberScores(found.get("r2", np.nan), found["mae"], found["rmse"])
 
 
 def number_splits(kept: Rows, n_folds: int, seed: int) -> list[Split]:
@@ -106,6 +106,7 @@ class HeldOutAnswers(NamedTuple):
 
     answers: Answers
     rows: Table | None = None
+    is_printed: bool = False
 
 
 class Learned(NamedTuple):
@@ -125,7 +126,7 @@ class Judging:
         _option(
             min=0,
             metavar="FOLDS",
-            help=f"Folds of the cross-validation ({FOLDS}; 0 with --holdout or --test).",
+            help=f"Folds around the learner: as many fits more ({FOLDS}; 0 for compact).",
         ),
     ] = None
     holdout: Annotated[
@@ -145,12 +146,11 @@ class Judging:
         if self.holdout is not None and self.test is not None:
             raise ValueError("--holdout and --test both say which rows judge the model: give one.")
 
-    @property
-    def folds(self) -> int:
-        """Folds of the cross-validation, 0 for none."""
+    def count_folds(self, *, has_own: bool = False) -> int:
+        """Count folds around the learner, 0 for none; by default none if it has its own folds."""
         if self.cv is not None:
             return self.cv
-        return 0 if self.holdout is not None or self.test is not None else FOLDS
+        return 0 if has_own or self.holdout is not None or self.test is not None else FOLDS
 
     def open_test(self, options: FileOptions, target: str, weights: str | None) -> Source | None:
         """Open the file of --test and check that it has the target."""
@@ -207,25 +207,31 @@ def cross_validate_and_print(
     asked: int,
     seed: int,
     ask: Callable[[Any, Any, str], Answers] = ask_model,
+    *,
+    has_own: bool = False,
 ) -> HeldOutAnswers | None:
     """Cross-validate and print the scores of each fold; None if rows are too few.
 
     The rows are a table, or something else that has rows to take and a target, if `ask` can ask
-    what was learned about it.
+    what was learned about it. Around a learner that has its own folds, the cost is announced.
     """
     console.print()
     splits = _splits(console, table, asked, seed)
     if len(splits) < 2:
         return None
+    title = f"{len(splits)}-fold cross-validation"
+    if has_own:
+        title = f"outer {title}"
+        console.print(f"{title}: {len(splits)} fits, each as long as that of the model", end="\n\n")
     parts = []
     with progress_bar("cross-validation", len(splits), sys.stderr.isatty()) as advance:
         for train, test in splits:
             parts.append(ask(learn(table.take(train)), table.take(test), ""))
             advance()
-    title = f"{len(splits)}-fold cross-validation"
     _print_folds(console, title, name, parts, table, splits)
-    origin = f"training rows left out in turn ({title})"
-    return HeldOutAnswers(join_answers(parts, np.concatenate([test for _, test in splits]), origin))
+    origin = f"training rows held out in turn ({title})"
+    joined = join_answers(parts, np.concatenate([test for _, test in splits]), origin)
+    return HeldOutAnswers(joined, is_printed=True)
 
 
 def _print_folds(

@@ -39,6 +39,7 @@ from .finishing.after_fit import with_probabilities as with_probabilities
 from .finishing.compression import ROWS_ADVICE as ROWS_ADVICE
 from .finishing.compression import compress as compress
 from .finishing.compression import size_curve as size_curve
+from .finishing.relearning import find_learner as find_learner
 from .folds.cross_fitting import cross_fit as cross_fit
 from .folds.folds import Folds as Folds
 from .folds.folds import affordable_folds as affordable_folds

@@ -1,3 +1,7 @@
+from .answers import Answers as Answers
+from .answers import ClassAnswers as ClassAnswers
+from .answers import NumberAnswers as NumberAnswers
+from .answers import Places as Places
 from .claims import benjamini_yekutieli as benjamini_yekutieli
 from .claims import clopper_pearson as clopper_pearson
 from .claims import difference_interval as difference_interval
@@ -7,6 +11,15 @@ from .claims import rank_e_value as rank_e_value
 from .claims import rank_p_value as rank_p_value
 from .claims import share_e_value as share_e_value
 from .claims import share_p_value as share_p_value
+from .measurement import NONE as NONE
+from .measurement import Measure as Measure
+from .measurement import effective_number as effective_number
+from .measurement import figures_of as figures_of
+from .measurement import measures as measures
+from .measurement import score_answers as score_answers
+from .measurement import share_interval as share_interval
+from .optimism import N_RESAMPLES as N_RESAMPLES
+from .optimism import correct_optimism as correct_optimism
 from .predictions import N_BINS as N_BINS
 from .predictions import RiskCoverage as RiskCoverage
 from .predictions import SelectiveScore as SelectiveScore

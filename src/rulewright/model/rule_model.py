@@ -246,8 +246,9 @@ class RuleModel(Exports):
     def __getitem__(self, key: slice) -> Self: ...
     def __getitem__(self, key: int | slice) -> Rule | Self:
         if isinstance(key, slice):
-            # The price of few rules is that of all of them.
-            notes = {name: note for name, note in self.summary.items() if name != "price"}
+            # Price and validation are those of all rules.
+            old = ("price", "validation")
+            notes = {name: note for name, note in self.summary.items() if name not in old}
             return self.with_rules(self.rules[key]).with_summary(notes)
         return self.rules[key]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rulewright.data import DataError
+from rulewright.evidence import ClassAnswers, NumberAnswers
 from rulewright.plots.style import (
     COLOURS,
     GREY,
@@ -16,9 +17,7 @@ from rulewright.plots.style import (
     wrapped_title,
 )
 from rulewright.report import (
-    ClassAnswers,
     Confusion,
-    NumberAnswers,
     ask_model,
     calibration_graph,
     confusion_of,

@@ -1,7 +1,4 @@
 from .answers import N_ROWS as N_ROWS
-from .answers import Answers as Answers
-from .answers import ClassAnswers as ClassAnswers
-from .answers import NumberAnswers as NumberAnswers
 from .answers import answers_on as answers_on
 from .answers import ask_model as ask_model
 from .answers import is_learned_from as is_learned_from
@@ -11,13 +8,10 @@ from .curves import Confusion as Confusion
 from .curves import confusion_of as confusion_of
 from .curves import drawn_classes as drawn_classes
 from .curves import evaluation as evaluation
-from .curves import figures_of as figures_of
 from .figures import Axis as Axis
 from .figures import ChartLine as ChartLine
 from .figures import LineChart as LineChart
 from .insight import size_drawings as size_drawings
-from .measurement import NONE as NONE
-from .measurement import measures as measures
 from .page import file_notes as file_notes
 from .page import report_html as report_html
 from .page import write_report as write_report

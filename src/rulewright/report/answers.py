@@ -2,78 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rulewright.data import Derivable, Table, open_table, read_like
+from rulewright.evidence import Answers, ClassAnswers, NumberAnswers
 from rulewright.explain import EvaluatedRows
-from rulewright.model import ClassModel, Costs, LowestCost, RuleModel, escape_line
+from rulewright.model import ClassModel, LowestCost, RuleModel, escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from rulewright.kernels import BoolArray, FloatArray, IntArray
-
-    Places: TypeAlias = NDArray[np.integer[Any]]
+    from rulewright.evidence import Places
 
 N_ROWS = 100
 """Rows of the data in a report."""
-
-
-@dataclass(frozen=True, eq=False)
-class ClassAnswers:
-    """Classes that a model, or the models of a cross-validation, answer.
-
-    `origin` says which rows these are, to be read after "on". The true class in `codes` is -1 where
-    the model does not know it; `chosen` are the predicted ones. `flags` are what else the model
-    says of rows, such as that it abstains; `costs` what predicting j costs where k is true.
-    """
-
-    origin: str
-    names: tuple[str, ...]
-    codes: IntArray
-    probabilities: FloatArray
-    chosen: Places
-    weights: FloatArray
-    flags: dict[str, BoolArray] = field(default_factory=dict)
-    costs: Costs | None = None
-
-    @property
-    def wrong(self) -> BoolArray:
-        """Which predicted classes are not the true ones."""
-        return np.asarray(self.chosen != self.codes)
-
-    def select_known(self) -> ClassAnswers:
-        """Give the rows of positive weight whose class the model knows."""
-        kept = (self.codes >= 0) & (self.weights > 0)
-        return replace(
-            self,
-            codes=self.codes[kept],
-            probabilities=self.probabilities[kept],
-            chosen=self.chosen[kept],
-            weights=self.weights[kept],
-            flags={name: flag[kept] for name, flag in self.flags.items()},
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class NumberAnswers:
-    """Numbers that a model, or the models of a cross-validation, answer.
-
-    `origin` says which rows these are, to be read after "on".
-    """
-
-    origin: str
-    truth: FloatArray
-    predicted: FloatArray
-    weights: FloatArray
-
-
-Answers: TypeAlias = ClassAnswers | NumberAnswers
 
 
 def ask_model(model: RuleModel, table: Table, origin: str) -> Answers:

@@ -13,7 +13,7 @@ from rulewright.data import Finding, Table, examine
 from rulewright.explain import EvaluatedRows
 from rulewright.model import RuleModel, escape_line, library_version, paragraphs, title_of
 from rulewright.report import insight
-from rulewright.report.answers import Answers, answers_on, is_learned_from
+from rulewright.report.answers import answers_on, is_learned_from
 from rulewright.report.data_summary import DataSummary, data_summary
 from rulewright.report.performance import Performance, performance
 from rulewright.report.rule_lines import COUNTED_ON, RuleLine, covered_examples, rule_lines
@@ -30,7 +30,7 @@ from rulewright.report.whatif import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.report.answers import Places
+    from rulewright.evidence import Answers, Places
     from rulewright.report.figures import Drawing, LineChart
     from rulewright.report.pictures import GraphPictures, MatchedMolecules, Picture
 

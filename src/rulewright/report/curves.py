@@ -5,20 +5,25 @@ With the confusion of classes and all figures they are an evaluation, as plain d
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rulewright.evidence import calibration_error, count_risk_coverage
+from rulewright.evidence import (
+    Answers,
+    ClassAnswers,
+    calibration_error,
+    count_risk_coverage,
+    effective_number,
+    figures_of,
+    share_interval,
+)
 from rulewright.html import cut_line
-from rulewright.report.answers import Answers, ClassAnswers
-from rulewright.report.measurement import effective_number, measures, share_interval
 
 if TYPE_CHECKING:
+    from rulewright.evidence import Places
     from rulewright.kernels import FloatArray
-    from rulewright.report.answers import Places
 
 MOST_CURVES = 6
 """Classes that are drawn, the most frequent ones."""
@@ -175,23 +180,6 @@ def _shares(part: FloatArray, whole: FloatArray, n_kept: int) -> list[float | No
     return [
         float(part[i] / whole[i]) if whole[i] and i < n_kept else None for i in range(len(part))
     ]
-
-
-def figures_of(answers: Answers) -> dict[str, Any]:
-    """Give which rows were answered and all figures, each with its interval and a baseline."""
-    weights = answers.weights
-    return {
-        "rows": answers.origin,
-        "n_rows": len(weights),
-        "total_weight": float(weights.sum()),
-        "figures": {
-            one.key: {
-                part: value if math.isfinite(value := getattr(one, part)) else None
-                for part in ("value", "low", "high", "baseline")
-            }
-            for one in measures(answers)
-        },
-    }
 
 
 def evaluation(answers: Answers) -> dict[str, Any]:

@@ -154,7 +154,7 @@ def _sizes(sizes: Any, losses: Any, chosen: int, unit: str) -> list[LineChart]:
         ChartLine("", np.asarray(sizes, np.float64), losses),
         ChartLine("", np.array([float(chosen)]), np.array([at]), "points"),
     ]
-    title, y = "Error against number of rules", Axis(f"{unit} on rows left out")
+    title, y = "Error against number of rules", Axis(f"{unit} on held-out rows, uncorrected")
     return [LineChart(title, lines, Axis("number of rules"), y, text)]
 
 

@@ -15,10 +15,10 @@ from markupsafe import Markup
 
 from rulewright import html
 from rulewright.data import Finding, optional, replace_file
+from rulewright.evidence import NONE, Answers
 from rulewright.model import RuleModel, write_count
-from rulewright.report.answers import N_ROWS, Answers, read_report_rows
+from rulewright.report.answers import N_ROWS, read_report_rows
 from rulewright.report.content import Content, content_of
-from rulewright.report.measurement import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from rulewright.evidence import Answers, ClassAnswers, Measure, NumberAnswers, measures
 from rulewright.html import cut_line
 from rulewright.model import write_count
-from rulewright.report.answers import Answers, ClassAnswers, NumberAnswers
 from rulewright.report.curves import (
     Confusion,
     calibration_curve,
@@ -19,7 +19,6 @@ from rulewright.report.curves import (
     roc_curves,
 )
 from rulewright.report.figures import Axis, ChartLine, LineChart, percent_text
-from rulewright.report.measurement import Measure, measures
 from rulewright.trust import certify_held_out
 
 _SHOWN_POINTS = 600

@@ -14,7 +14,7 @@ from rulewright.relational import Graph, GraphRules, Pattern, molecule_picture, 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rulewright.report.answers import Places
+    from rulewright.evidence import Places
     from rulewright.report.rule_lines import RuleLine
 
 PATTERN_SIZE = (120, 80)

@@ -15,9 +15,9 @@ from rulewright.trust import ClassRuleStatistics, RuleStatistics, compute_statis
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rulewright.evidence import Places
     from rulewright.explain import EvaluatedRows
     from rulewright.kernels import BoolArray
-    from rulewright.report.answers import Places
 
 _SHOWN_COUNTS = 8
 _EXAMPLES = 4

@@ -30,7 +30,7 @@ from rulewright.rules import Adds, Head, Not
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulewright.report.answers import Places
+    from rulewright.evidence import Places
 
 MOST_CELLS = 60_000
 """Values of rows in a report at most, which bounds its size."""

@@ -14,6 +14,7 @@ from .description_length import foil_clause_bits as foil_clause_bits
 from .description_length import pessimistic_rate as pessimistic_rate
 from .description_length import predicted_errors as predicted_errors
 from .description_length import ripper_data_bits as ripper_data_bits
+from .sizes import CHARGE as CHARGE
 from .sizes import margin_penalty as margin_penalty
 from .sizes import mmv_penalty as mmv_penalty
 from .sizes import sizes_up_to as sizes_up_to

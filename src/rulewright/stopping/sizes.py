@@ -31,7 +31,9 @@ CHARGE = 1 / 3
 """Share of the charge of BIC, log(n) / 2n, that a rule must earn (`docs/defaults.md`)."""
 
 
-def smallest_good(sizes: Sequence[int], losses: FloatArray, weights: FloatArray) -> int:
+def smallest_good(
+    sizes: Sequence[int], losses: FloatArray, weights: FloatArray, charge: float = CHARGE
+) -> int:
     """Return the smallest size within one standard error of the best.
 
     Parameters
@@ -39,10 +41,12 @@ def smallest_good(sizes: Sequence[int], losses: FloatArray, weights: FloatArray)
     sizes : sequence of int
         Ascending numbers of rules.
     losses : array of shape (sizes, rows)
-        Loss of each row, left out, by each size. Every rule has seen the rows that judge it and is
-        charged for it: without that the largest model would look best.
+        Loss of each held-out row by each size.
     weights : array of shape (rows,)
         Weights of the rows, as numbers of rows.
+    charge : float
+        Share of the charge of BIC for each rule. Rules that have seen the held-out rows are charged
+        for it: without that the largest model would look best. Others need no charge.
 
     Returns
     -------
@@ -52,7 +56,7 @@ def smallest_good(sizes: Sequence[int], losses: FloatArray, weights: FloatArray)
     """
     n = max(float(weights.sum()), 1.0)
     means = np.average(losses, axis=1, weights=weights)
-    charged = means + CHARGE * np.log(n) / (2 * n) * np.array(sizes)
+    charged = means + charge * np.log(n) / (2 * n) * np.array(sizes)
     best = int(np.argmin(charged))
     differences = losses - losses[best]
     centred = differences - (means - means[best])[:, np.newaxis]

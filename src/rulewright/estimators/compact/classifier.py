@@ -13,11 +13,12 @@ from sklearn.utils import check_random_state
 
 from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.cost import (
-    HeldOutRows,
+    UnseenRows,
     compare_folds,
     describe_sample,
     fit_points,
 )
+from rulewright.estimators.compact.held_out import HeldOutRows, note_held_out
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY, ClassLoss
 from rulewright.estimators.compact.members import Member, fitted_lines, n_lines
 from rulewright.estimators.compact.settings import (
@@ -62,12 +63,15 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     ----------
     model_ : AdditiveRules
         The rules: prints, predicts, explains, saves and exports. Its summary has the entries
-        `size`, the log-loss on rows left out for each number of rules, and `price`, accuracy and
-        log-loss of few rules and of the teacher on these rows.
+        `validation`, figures of out-of-fold rows, corrected for the choice of the size, `size`, the
+        out-of-fold log-loss of each number of rules (not corrected), and `price`, accuracy and
+        log-loss of few rules and of the teacher on out-of-fold rows.
     classes_ : ndarray
         Class labels.
     size_ : Size
         Number of rules, with what cross-validation says of other sizes.
+    held_out_ : HeldOutRows or None
+        Out-of-fold answers of all sizes; None if the model has no rules or there were no folds.
 
     Examples
     --------
@@ -111,7 +115,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     def _learn(self, rows: TrainingSet) -> AdditiveRules:
         ordinal = self.ordinal is not False
         constraints = self._checked_constraints(rows, ordinal)
-        self.size_ = Size(0)
+        self.size_, self.held_out_ = Size(0), None
         if len(rows.classes) == 1 or len(np.unique(rows.labels)) == 1:
             return self._constant(rows, constraints)
         rows, random = scale_weights(rows), check_random_state(self.random_state)
@@ -136,17 +140,16 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
             n_parts = len(model) + n_lines(found.model.members)
             price = compare_folds(teachers, answers, n_parts, repeats[0])
         else:
-            held_out, seed = (
-                HeldOutRows.draw(rows, sample, repeats[0], random),
-                random.randint(2**31),
-            )
-            price = held_out.compare(
-                rows, found, self.size_.n_rules, teachers, self.l2, seed, self._n_threads
-            )
+            unseen = UnseenRows.draw(rows, sample, repeats[0], random)
+            seed, n_rules = int(random.randint(2**31)), self.size_.n_rules
+            price = unseen.compare(rows, found, n_rules, teachers, self.l2, seed, self._n_threads)
         scores = np.log(np.maximum(answers, LEAST_PROBABILITY))
         left_out = OutOfFold.of(scores, repeats[0], sample)
         model = model.with_summary({**model.summary, "price": price})
-        return with_probabilities(model, rows, None, left_out)
+        model = with_probabilities(model, rows, None, left_out)
+        known = (sample.labels, sample.weights, found, self.size)
+        self.held_out_ = HeldOutRows.of(self.size_, *known)
+        return note_held_out(model, self.held_out_)
 
     def _constant(self, rows: TrainingSet, constraints: Constraints) -> AdditiveRules:
         """Return the model of rows of one class only: each class counts as having a row more."""

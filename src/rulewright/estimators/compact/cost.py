@@ -63,7 +63,7 @@ def compare_folds(
     return compare_answers(teachers.rows, folds.ever_held_out, few_rules, many)
 
 
-class HeldOutRows(NamedTuple):
+class UnseenRows(NamedTuple):
     """Rows of a table of which a sample chose rules: those held out, and who did not see them."""
 
     mask: BoolArray
@@ -72,7 +72,7 @@ class HeldOutRows(NamedTuple):
     @classmethod
     def draw(
         cls, rows: TrainingSet, sample: TrainingSet, folds: Folds, random: np.random.RandomState
-    ) -> HeldOutRows:
+    ) -> UnseenRows:
         """Hold out rows outside the sample, or a fold where a class has hardly any of them."""
         inside = np.isin(rows.places, sample.places)
         counts, outside = (

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.estimators.compact import settings
+from rulewright.estimators.compact.held_out import HeldOutRows, note_held_out
 from rulewright.estimators.compact.members import Member, ResponseProblem, fitted_lines, n_lines
 from rulewright.estimators.compact.number_loss import NumberLessons, NumberLoss
 from rulewright.estimators.compact.settings import CompactRules, lines_parameter
@@ -41,10 +42,13 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
     ----------
     model_ : RegressionRules
         The rules: prints, predicts, explains, saves and exports. Its summary has the entries
-        `size`, the squared error on rows left out for each number of rules, and `price`, R2 and
-        RMSE of few rules and of boosted trees on these rows.
+        `validation`, figures of out-of-fold rows, corrected for the choice of the size, `size`, the
+        out-of-fold squared error of each number of rules (not corrected), and `price`, R2 and RMSE
+        of few rules and of boosted trees on out-of-fold rows.
     size_ : Size
         Number of rules, with what cross-validation says of other sizes.
+    held_out_ : HeldOutRows or None
+        Out-of-fold answers of all sizes; None if the model has no rules or there were no folds.
 
     Examples
     --------
@@ -105,7 +109,10 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
             )
             summary["price"] = [{**one, "rmse": unit * one["rmse"]} for one in price]
         start = unit * float(fitted.intercepts[0])
-        return RegressionRules(rows.schema, start, tuple(found), summary, linear=lines)
+        model = RegressionRules(rows.schema, start, tuple(found), summary, linear=lines)
+        known = (sample.numbers, sample.weights, outcome, self.size)
+        self.held_out_ = HeldOutRows.of(self.size_, *known, unit)
+        return note_held_out(model, self.held_out_)
 
 
 class _BoostedAnswers(NamedTuple):

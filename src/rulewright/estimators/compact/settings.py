@@ -115,6 +115,8 @@ def lines_parameter(default: bool | str) -> Any:
 class CompactRules(RuleEstimator[Model], Generic[Model]):
     """The best small model of additive rules for a budget."""
 
+    CROSS_VALIDATES = True
+
     max_rules: int | None = Parameter(
         Integer(0, optional=True),
         "Maximum number of rules; by default 20, with several classes five for each class, at "

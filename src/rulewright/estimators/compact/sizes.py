@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rulewright.estimators.compact.members import LineMember
     from rulewright.estimators.compact.search import CompactSearch
     from rulewright.estimators.folds.folds import Folds
-    from rulewright.kernels import BoolArray, FloatArray
+    from rulewright.kernels import BoolArray, FloatArray, IntArray
 
 KEPT_GAIN, CLEAR_KEPT_GAIN = 0.9, 0.95
 """Share of the largest gain over no rules that the chosen size keeps; more where it is clear."""
@@ -69,8 +69,8 @@ class Size:
         Number of rules.
     losses : float64 array of shape (sizes, rows) or None
         Out-of-fold losses of the rows for 0, 1, 2, ... rules, averaged over repetitions.
-    answers : float64 array of shape (sizes, rows, outputs) or None
-        Out-of-fold answers of all sizes, by the first repetition.
+    answers : float64 array of shape (repetitions, sizes, rows, outputs) or None
+        Out-of-fold answers of all sizes, by each repetition.
     variant : Variant
         The kind of model that predicts held-out rows best.
     """
@@ -82,8 +82,8 @@ class Size:
 
     @property
     def out_of_fold(self) -> FloatArray | None:
-        """Out-of-fold answers (rows, outputs) at the chosen size."""
-        return None if self.answers is None else self.answers[self.n_rules]
+        """Out-of-fold answers (rows, outputs) at the chosen size, by the first repetition."""
+        return None if self.answers is None else self.answers[0, self.n_rules]
 
     def without_rules(self) -> Size:
         """Choose no rules instead."""
@@ -201,8 +201,11 @@ class FoldRuns(NamedTuple):
         """Choose the number of rules; "max" is the cap."""
         losses = self.losses
         n_rules = cap if how == "max" else choose_size(losses, weights, how)
-        answers = self.repeats[0].scatter([one.answers.swapaxes(0, 1) for one in self.paths[0]])
-        return Size(n_rules, losses, answers.swapaxes(0, 1), self.variant)
+        answers = [
+            folds.scatter([one.answers for one in own], axis=1)
+            for own, folds in zip(self.paths, self.repeats, strict=True)
+        ]
+        return Size(n_rules, losses, np.array(answers), self.variant)
 
 
 def choose_runs(kinds: Sequence[FoldRuns], weights: FloatArray, how: str, cap: int) -> FoldRuns:
@@ -258,29 +261,43 @@ def choose_size(losses: FloatArray, weights: FloatArray, how: str = "cv") -> int
     seen = ~np.isnan(losses[0])
     losses, weights = losses[:, seen], weights[seen]
     means = np.average(losses, axis=1, weights=weights)
+    return _apply_rule(means, lambda best: standard_errors(losses - losses[best], weights), how)
+
+
+def choose_sizes(losses: FloatArray, weights: FloatArray, how: str = "cv") -> IntArray:
+    """Return the number of rules for many weightings (weightings, rows) of the same losses."""
+    totals = weights.sum(axis=1, keepdims=True)
+    means, squared = weights @ losses.T / totals, weights**2
+    second, first, none = squared @ (losses**2).T, squared @ losses.T, squared.sum(axis=1)
+
+    def choose(k: int) -> int:
+        def errors(best: int) -> FloatArray:
+            gaps = means[k] - means[k, best]
+            spread = second[k] + second[k, best] - 2 * (losses @ (squared[k] * losses[best]))
+            spread += gaps * (gaps * none[k] - 2 * (first[k] - first[k, best]))
+            return np.asarray(np.sqrt(np.maximum(spread, 0.0)) / totals[k])
+
+        return _apply_rule(means[k], errors, how)
+
+    return np.array([choose(k) for k in range(len(weights))], dtype=np.int32)
+
+
+def _apply_rule(means: FloatArray, errors: Callable[[int], FloatArray], how: str) -> int:
+    """Choose by mean losses, and the standard errors of their differences from those of a size."""
     if how == "one-se" or len(means) == 1:
         best = int(np.argmin(means))
-        return int(np.argmax(_find_alike(losses, means, best, weights, 1.0)))
+        return int(np.argmax(means <= means[best] + errors(best)))
     best = 1 + int(np.argmin(means[1 : READABLE + 1]))
-    gain = means[0] - means[best]
-    error = float(standard_errors(losses[:1] - losses[best], weights)[0])
-    least, kept = float(means[1:].min()), CLEAR_KEPT_GAIN if error <= CLEAR * gain else KEPT_GAIN
+    gain, from_best = means[0] - means[best], errors(best)
+    least = float(means[1:].min())
+    kept = CLEAR_KEPT_GAIN if from_best[0] <= CLEAR * gain else KEPT_GAIN
     enough = means <= max(means[0] - kept * (means[0] - least), least)
-    if error <= CERTAIN * gain:
+    if from_best[0] <= CERTAIN * gain:
         readable = int(np.argmax(means <= means[0] - ALL_GAIN * gain))
     else:
-        alike = _find_alike(losses, means, best, weights, ALIKE)[: READABLE + 1]
+        alike = (means <= means[best] + ALIKE * from_best)[: READABLE + 1]
         readable = int(np.flatnonzero(alike).max())
     return max(1 + int(np.argmax(enough[1:])), readable)
-
-
-def _find_alike(
-    losses: FloatArray, means: FloatArray, best: int, weights: FloatArray, n_errors: float
-) -> BoolArray:
-    """Find the sizes whose loss exceeds that of the best by few standard errors at most."""
-    errors = standard_errors(losses - losses[best], weights)
-    alike: BoolArray = means <= means[best] + n_errors * errors
-    return alike
 
 
 def standard_errors(differences: FloatArray, weights: FloatArray) -> FloatArray:

@@ -124,6 +124,8 @@ class RuleEstimator(TableEstimator, Generic[Model]):
 
     TASK: ClassVar[Task]
     """What its target holds."""
+    CROSS_VALIDATES: ClassVar[bool] = False
+    """Whether `fit` runs folds and keeps their out-of-fold answers in `held_out_`."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn a rule model.

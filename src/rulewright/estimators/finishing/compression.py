@@ -9,26 +9,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from rulewright.data import DataError
 from rulewright.estimators.contract.parameters import Domain, Integer, Splitting, check_parameters
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import scale_weights
 from rulewright.estimators.finishing.after_fit import additive_of, note_figures, read_model_rows
+from rulewright.estimators.finishing.relearning import find_learner, learn_again
 from rulewright.estimators.folds.folds import Folds, assign_folds, choosing_rows, keep_splits
 from rulewright.evidence import accuracy, reliability, row_losses
 from rulewright.rules import Adds
 from rulewright.search import count_threads
-from rulewright.stopping import sizes_up_to, smallest_good
+from rulewright.stopping import CHARGE, sizes_up_to, smallest_good
 from rulewright.weighting import Multinomial, selections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rulewright.data import TrainingSet
+    from rulewright.estimators.contract.base import RuleClassifier
     from rulewright.kernels import FloatArray, IntArray, SignArray, WordArray
     from rulewright.model import AdditiveRules
 
 ROWS_ADVICE = "best all rows that the model was learned from"
 """Rows to choose by: keeping rows aside for it costs more than it gains (`docs/defaults.md`)."""
+OPTIMISTIC = "optimistic: the rules were learned from all rows, also from the held-out ones"
 
 MOST_RULES = 200
 """Most rules that cross-validation chooses; ask for more by number."""
@@ -66,16 +70,17 @@ def compress(
         a Table was read with.
     n_rules : int, optional
         Most rules to keep. By default the size is chosen by cross-validation: the smallest model
-        whose log-loss, with a third of log(n) / 2n charged for each rule, is within one standard
-        error of the lowest. The standard error is that of the difference row by row.
+        whose log-loss is within one standard error of the lowest. The standard error is that of
+        the difference row by row.
     sample_weight : array-like or str, optional
         Row weights, or the name of the column of X that holds them. A weight is a number of
         rows: 2 is a row twice. Weights that sum to less than a hundredth of the number of rows
         are shares and are scaled to sum to it.
     cv : int or splitter
-        Folds of the cross-validation, or an object of scikit-learn that splits rows.
+        Folds of the cross-validation, or an object of scikit-learn that splits rows. The learner
+        learns again without each fold: five folds cost five fits of the model to compress.
     random_state : int, RandomState or None
-        Seed of the folds.
+        Seed of the folds, and of what is learned inside them.
     n_jobs : int, optional
         Threads; the model does not depend on it.
     verbose : int
@@ -85,16 +90,19 @@ def compress(
     -------
     AdditiveRules
         The compact model. Its summary has an entry ``compression``: rules before and after, and
-        the ``curve`` of cross-validated log-loss and accuracy by size (see `size_curve`). Choice
-        and refit are cross-validated, the rules themselves are not: they have seen all rows, so
-        the curve is optimistic, and the more so the more rules there are.
+        the cross-validated ``curve`` of log-loss and accuracy by size (see `size_curve`). If the
+        learner is not known, or X lacks columns that it needs, ``learned_in_folds`` is False: the
+        rules have seen the held-out rows, so the curve is optimistic, and each rule is charged.
     """
-    options = {"n_rules": n_rules, "cv": cv}
-    check_parameters("compress", options, _PARAMETERS)
-    model = additive_of(model, "compress")
+    check_parameters("compress", {"n_rules": n_rules, "cv": cv}, _PARAMETERS)
+    learner, model = find_learner(model), additive_of(model, "compress")
     random, n_threads = check_random_state(random_state), count_threads(n_jobs)
-    rows = read_model_rows(model, X, y, sample_weight, "compress")
-    small = compress_rows(model, rows, n_rules, cv, random, n_threads, verbose)
+    given = (model, X, y, sample_weight, "compress")
+    try:  # all columns: the learner may choose others
+        rows = read_model_rows(*given, every_column=learner is not None)
+    except DataError:
+        learner, rows = None, read_model_rows(*given)
+    small = compress_rows(model, rows, n_rules, cv, random, n_threads, verbose, learner)
     figures = reliability(rows.labels, small.predict_proba(rows.table), rows.weights)
     return note_figures(small, rows="given", **figures)
 
@@ -107,6 +115,7 @@ def compress_rows(
     random: np.random.RandomState,
     n_threads: int = 1,
     verbose: int = 0,
+    learner: RuleClassifier[Any] | None = None,
 ) -> AdditiveRules:
     """Compress a model on rows that have its columns and classes; see `compress`."""
     merged = model.merge_rules().with_steps(None)
@@ -122,17 +131,20 @@ def compress_rows(
     with progress_bar("compressing", n_folds + 1, bool(verbose)) as advance:
         judged: list[_FoldCurve] = []
         if folds is not None:
-            judged = folds.run(partial(_judge, problem, sizes, folds, advance), n_threads)
+            pack = _pack_folds(problem, folds, sample, learner, random)
+            judged = folds.run(partial(_judge, pack, sizes, folds, advance), n_threads)
         chosen = _choose(problem, sizes, n_threads)
         advance()
     size = sizes[-1]
     if n_rules is None and judged:
         losses = np.concatenate([fold.losses for fold in judged], axis=1)
-        size = smallest_good(sizes, losses, np.concatenate([fold.weights for fold in judged]))
+        weights = np.concatenate([fold.weights for fold in judged])
+        size = smallest_good(sizes, losses, weights, CHARGE if learner is None else 0.0)
     kept = [merged.rules[rule] for rule in chosen[size].rules.tolist()]
     small = _refit_responses(merged.with_rules(kept), rows, n_threads)
     by = "n_rules" if n_rules is not None else "cross-validation"
-    return _note_compression(small, _curve(sizes, chosen, judged), len(model), by)
+    curve = _curve(sizes, chosen, judged)
+    return _note_compression(small, curve, len(model), by, learner is not None)
 
 
 def size_curve(model: AdditiveRules) -> str:
@@ -145,6 +157,8 @@ def size_curve(model: AdditiveRules) -> str:
         f"  {point['accuracy']:8.4f}"
         for point in model.summary["compression"]["curve"]
     ]
+    if warning := model.summary["compression"].get("warning"):
+        lines.append(warning)
     return "\n".join(lines)
 
 
@@ -210,8 +224,27 @@ def _refit_responses(model: AdditiveRules, rows: TrainingSet, n_threads: int) ->
     return replace(model, intercepts=tuple(fit.intercepts.tolist()), rules=tuple(kept))
 
 
-def _judge(
+def _pack_folds(
     problem: _Problem,
+    folds: Folds,
+    rows: TrainingSet,
+    learner: RuleClassifier[Any] | None,
+    random: np.random.RandomState,
+) -> Callable[[int], _Problem]:
+    """Return the rules of a fold, learned without it if the learner is known, over all rows."""
+    seeds = folds.draw_seeds(random)
+
+    def pack(fold: int) -> _Problem:
+        if learner is None:
+            return problem
+        model = learn_again(learner, rows.take(folds.train_rows(fold)), seeds[fold])
+        return _Problem.of(model.merge_rules().with_steps(None), rows, 1)
+
+    return pack
+
+
+def _judge(
+    pack: Callable[[int], _Problem],
     sizes: Sequence[int],
     folds: Folds,
     advance: Callable[[], None],
@@ -219,7 +252,7 @@ def _judge(
     check: Callable[[], None],
 ) -> _FoldCurve:
     """Fit a model of each size to the training rows of a fold and judge it on the others."""
-    held_out = folds.held_out_mask(fold)
+    problem, held_out = pack(fold), folds.held_out_mask(fold)
     labels, weights = problem.labels[held_out], problem.weights[held_out]
     fit = problem._replace(weights=np.where(held_out, 0.0, problem.weights)).fit()
     losses, shares = {}, {}
@@ -253,9 +286,16 @@ def _curve(
 
 
 def _note_compression(
-    model: AdditiveRules, curve: list[dict[str, Any]], n_before: int, by: str
+    model: AdditiveRules,
+    curve: list[dict[str, Any]],
+    n_before: int,
+    by: str,
+    learned_in_folds: bool = False,
 ) -> AdditiveRules:
     note = {"n_rules_before": n_before, "n_rules": len(model), "chosen_by": by, "curve": curve}
+    note["learned_in_folds"] = learned_in_folds
+    if curve and not learned_in_folds:
+        note["warning"] = OPTIMISTIC
     old = {"log_loss", "reliability", "price", "size", "validation"}  # figures of the model before
     summary = {name: value for name, value in model.summary.items() if name not in old}
     return model.with_summary({**summary, "compression": note})

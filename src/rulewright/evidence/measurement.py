@@ -5,17 +5,21 @@ Agresti and Coull's recalls. The area under the ROC curve and R2
 have normal intervals by their influence functions (DeLong's of two classes); an area of 1 or 0 has
 the exact interval of as many independent pairs as there are. Weighted rows count as their effective
 number. All rows count as independent of each other.
+
+Answers may carry estimates of figures that are better than their own rows can give, such as means
+over repeated folds, corrected for optimism. These are the values then, and intervals move along.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rulewright.evidence import auc, clopper_pearson, mean_interval, row_losses
-from rulewright.report.answers import Answers, ClassAnswers, NumberAnswers
+from rulewright.evidence.answers import Answers, ClassAnswers, NumberAnswers
+from rulewright.evidence.claims import clopper_pearson, mean_interval
+from rulewright.evidence.predictions import auc, calibration_error, row_losses
 
 if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray
@@ -48,10 +52,63 @@ class Measure(NamedTuple):
             return NONE
         return f"{value:.3f}" if max(map(abs, known), default=0.0) < 10 else f"{value:,.4g}"
 
+    def at(self, value: float) -> Measure:
+        """Give the measure with a better estimate; the interval moves along."""
+        ends = [end + value - self.value for end in (self.low, self.high)]
+        if self.is_share:
+            ends = [min(max(end, 0.0), 1.0) for end in ends]
+        return self._replace(value=value, low=ends[0], high=ends[1])
+
+    @property
+    def is_share(self) -> bool:
+        """Whether the figure is between 0 and 1."""
+        return self.key in ("accuracy", "auc", "balanced_accuracy")
+
 
 def measures(answers: Answers) -> list[Measure]:
-    """Give all figures of answers."""
-    return _of_numbers(answers) if isinstance(answers, NumberAnswers) else _of_classes(answers)
+    """Give all figures of answers, by their better estimates where there are any."""
+    found = _of_numbers(answers) if isinstance(answers, NumberAnswers) else _of_classes(answers)
+    known = answers.estimates
+    return [one.at(known[one.key]) if one.key in known else one for one in found]
+
+
+def score_answers(answers: Answers) -> dict[str, float]:
+    """Give the values of all figures by key, without intervals; of classes also the ECE."""
+    if isinstance(answers, NumberAnswers):
+        return {one.key: one.value for one in _of_numbers(answers)}
+    known = answers.select_known()
+    rows = (known.codes, known.probabilities, known.weights)
+    hit = known.codes[:, None] == np.arange(len(known.names))
+    squares = np.square(known.probabilities - hit).sum(axis=1)
+    found = {
+        "accuracy": float(np.average(~answers.wrong, weights=answers.weights)),
+        "log_loss": float(np.average(row_losses(*rows[:2]), weights=known.weights)),
+        "brier_score": float(np.average(squares, weights=known.weights)),
+        "ece": calibration_error(*rows),
+        "auc": auc(*rows),
+        "balanced_accuracy": float(np.mean(_recalls(known))),
+    }
+    if known.costs is not None:
+        paid = np.array(known.costs)[known.codes, known.chosen]
+        found["cost"] = float(np.average(paid, weights=known.weights))
+    return found
+
+
+def figures_of(answers: Answers) -> dict[str, Any]:
+    """Give which rows were answered and all figures, each with its interval and a baseline."""
+    weights = answers.weights
+    return {
+        "rows": answers.origin,
+        "n_rows": len(weights),
+        "total_weight": float(weights.sum()),
+        "figures": {
+            one.key: {
+                part: value if math.isfinite(value := getattr(one, part)) else None
+                for part in ("value", "low", "high", "baseline")
+            }
+            for one in measures(answers)
+        },
+    }
 
 
 def effective_number(weights: FloatArray) -> float:
@@ -114,8 +171,7 @@ def _of_classes(answers: ClassAnswers) -> list[Measure]:
 
 def _balanced_accuracy(known: ClassAnswers) -> Measure:
     """Give the mean of the recalls of the classes that there are."""
-    parts = [known.codes == k for k in np.unique(known.codes)]
-    recalls = [np.average(~known.wrong[part], weights=known.weights[part]) for part in parts]
+    parts, recalls = [known.codes == k for k in np.unique(known.codes)], _recalls(known)
     sizes = np.array([effective_number(known.weights[part]) for part in parts])
     shrunk = (np.array(recalls) * sizes + 2) / (sizes + 4)
     half = _Z * math.sqrt(float((shrunk * (1 - shrunk) / (sizes + 4)).sum())) / len(parts)
@@ -123,6 +179,14 @@ def _balanced_accuracy(known: ClassAnswers) -> Measure:
     low, high = max(0.0, min(middle - half, value)), min(1.0, max(middle + half, value))
     meaning = "mean over the classes of the share of their rows that are found"
     return Measure("Balanced accuracy", value, low, high, 1 / len(parts), "higher", meaning)
+
+
+def _recalls(known: ClassAnswers) -> list[float]:
+    """Give the share of each class that is found, of the classes that there are."""
+    totals = np.bincount(known.codes, known.weights, len(known.names))
+    found = np.bincount(known.codes, known.weights * ~known.wrong, len(known.names))
+    recalls: list[float] = (found[totals > 0] / totals[totals > 0]).tolist()
+    return recalls
 
 
 def _cost(known: ClassAnswers, costs: FloatArray) -> Measure:

@@ -1,0 +1,166 @@
+"""How good compact rules are, by the folds that chose their size, corrected for that choice.
+
+A fit has out-of-fold answers of all sizes, so an outer cross-validation is not needed. Figures are
+averaged over repeated folds and corrected twice. A bootstrap takes away the optimism of having
+chosen the size on the same rows. The models of the folds learn from fewer rows than the model of
+all rows, which makes figures pessimistic; Burman's (1989) correction takes that away: it adds the
+figure of the model on all rows, and subtracts the mean of those of the models of the folds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from rulewright.estimators.compact.losses import LEAST_PROBABILITY
+from rulewright.estimators.compact.sizes import Size, choose_sizes
+from rulewright.evidence import (
+    Answers,
+    ClassAnswers,
+    NumberAnswers,
+    correct_optimism,
+    figures_of,
+    score_answers,
+)
+from rulewright.model import AdditiveRules, RegressionRules, escape_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from rulewright.estimators.compact.settings import SearchOutcome
+    from rulewright.kernels import FloatArray, IntArray
+
+
+Model = TypeVar("Model", AdditiveRules, RegressionRules)
+
+ROWS = "out-of-fold"
+"""Rows of the figures, as the summary of a model names them."""
+
+_RELIABILITY = {name: name for name in ("log_loss", "ece", "accuracy")} | {"brier": "brier_score"}
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutRows:
+    """The rows that the folds held out, with the answers of all sizes.
+
+    Attributes
+    ----------
+    size : Size
+        The size, with out-of-fold losses and answers.
+    truth : array
+        Classes of the rows, as codes, or their numbers.
+    weights : float64 array
+        Weights of the rows.
+    origin : str
+        Which rows these are, to be read after "on".
+    how : str
+        How the size was chosen.
+    on_all_rows : float64 array of shape (1 + models, rows, outputs)
+        Answers on all of the rows, of which most were learned from: those of the model, then those
+        of the models of the folds at the chosen size.
+    unit : float
+        What answers are multiplied by.
+    """
+
+    size: Size
+    truth: NDArray[Any]
+    weights: FloatArray
+    origin: str
+    how: str
+    on_all_rows: FloatArray
+    unit: float = 1.0
+
+    @classmethod
+    def of(
+        cls,
+        size: Size,
+        truth: NDArray[Any],
+        weights: FloatArray,
+        outcome: SearchOutcome,
+        how: str,
+        unit: float = 1.0,
+    ) -> HeldOutRows | None:
+        """Keep the rows that were held out; None without folds or without rules."""
+        if size.losses is None or size.answers is None or size.n_rules == 0:
+            return None
+        seen = ~np.isnan(size.losses[0])
+        own = replace(size, losses=size.losses[:, seen], answers=size.answers[:, :, seen])
+        repeats, places = outcome.runs.repeats, outcome.runs.paths
+        fits = [one.path[size.n_rules].fitted for paths in places for one in paths]
+        on_all_rows = np.array([one.answers for one in (outcome.model.fitted, *fits)])[:, seen]
+        times = f", repeated {len(repeats)} times" if len(repeats) > 1 else ""
+        origin = f"{ROWS} training rows ({len(repeats[0])} folds{times}; corrected)"
+        return cls(own, truth[seen], weights[seen], origin, how, on_all_rows, unit)
+
+    def answers(self, model: AdditiveRules | RegressionRules) -> Answers:
+        """Return out-of-fold answers, decided as a model decides, with corrected figures."""
+        assert self.size.losses is not None
+        by_size: dict[int, list[Answers]] = {}
+
+        def evaluate(size: int, counts: FloatArray) -> FloatArray:
+            if size not in by_size:
+                by_size[size] = self.repeat_answers(size, model)
+            counted = [replace(one, weights=one.weights * counts) for one in by_size[size]]
+            scores = [list(score_answers(one).values()) for one in counted]
+            return np.asarray(np.mean(scores, axis=0))
+
+        chosen, n_rows = self.size.n_rules, len(self.weights)
+        if self.how == "max":  # nothing was chosen
+            figures = evaluate(chosen, np.ones(n_rows))
+        else:
+            figures = correct_optimism(evaluate, self._choose, n_rows, chosen)
+        first = by_size[chosen][0]
+        whole, *parts = [
+            list(score_answers(one).values()) for one in self._read(self.on_all_rows, model)
+        ]
+        figures = figures + (np.array(whole) - np.mean(parts, axis=0))
+        names = score_answers(first)
+        return replace(first, estimates=dict(zip(names, figures.tolist(), strict=True)))
+
+    def _choose(self, counts: FloatArray) -> IntArray:
+        """Choose the sizes where each row counts so often."""
+        assert self.size.losses is not None
+        return choose_sizes(self.size.losses, self.weights * counts, self.how)
+
+    def repeat_answers(self, size: int, model: AdditiveRules | RegressionRules) -> list[Answers]:
+        """Return the answers of a size by each repetition."""
+        assert self.size.answers is not None
+        return self._read(self.size.answers[:, size], model)
+
+    def _read(self, found: FloatArray, model: AdditiveRules | RegressionRules) -> list[Answers]:
+        """Return answers (models, rows, outputs) on the rows, as the model decides."""
+        if isinstance(model, RegressionRules):
+            return [
+                NumberAnswers(self.origin, self.truth, self.unit * one[:, 0], self.weights)
+                for one in found
+            ]
+        decide: Callable[[FloatArray], Any] = model.decide
+        scores = [np.log(np.maximum(p, LEAST_PROBABILITY)) for p in found]
+        names = tuple(map(escape_line, model.class_names))
+        return [
+            ClassAnswers(self.origin, names, self.truth, p, decide(s), self.weights)
+            for p, s in zip(found, scores, strict=True)
+        ]
+
+    def note(self, model: Model) -> Model:
+        """Return the model with these figures, and no others, in its summary."""
+        answers, summary = self.answers(model), dict(model.summary)
+        known = answers.estimates
+        summary["validation"] = figures_of(answers)
+        if "reliability" in summary:
+            own = {name: known[key] for name, key in _RELIABILITY.items()}
+            summary["reliability"] = {**summary["reliability"], "rows": ROWS, **own}
+        if "price" in summary and "sample" not in summary:  # other rows tell the cost there
+            few, *others = summary["price"]
+            few = {name: known.get(name, value) for name, value in few.items()}
+            summary["price"] = [few, *others]
+        return model.with_summary(summary)
+
+
+def note_held_out(model: Model, held_out: HeldOutRows | None) -> Model:
+    """Return the model with the figures of held-out rows, if there are any."""
+    return model if held_out is None else held_out.note(model)
