@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from builders import mixed_table
-from rulewright import CompactRulesClassifier, CompactRulesRegressor, with_costs
+from rulewright import CompactRulesClassifier, CompactRulesRegressor, with_decision
 from rulewright.estimators.compact.sizes import choose_size, choose_sizes
 from rulewright.evidence import score_answers
 
@@ -74,7 +74,7 @@ def test_a_size_that_was_not_chosen_is_not_corrected():
 
 def test_decisions_of_the_model_count(fitted):
     """With costs the accuracy is that of the decisions, and their cost is a figure."""
-    costly = with_costs(fitted, [[0, 1], [20, 0]])
+    costly = with_decision(fitted, [[0, 1], [20, 0]])
     assert "validation" not in costly.summary
     plain, other = (fitted.held_out_.answers(m).estimates for m in (fitted.model_, costly))
     assert other["accuracy"] < plain["accuracy"]
