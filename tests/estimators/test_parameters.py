@@ -165,8 +165,15 @@ WRONG_FOR_FIT = {
         ([[1, 0], [0, 1]], "predicting '0' for '0' is 1"),
         ([[0, -1], [1, 0]], "predicting '1' for '0' is -1"),
         (3, "2 rows of 2 numbers"),
-        ({}, "not 'dict'"),
+        ({}, "costs by name must be {true: {predicted: cost}}"),
         ([["a"]], "could not convert string to float: 'a'"),
+    ],
+    "decision": [
+        ("best", "must be .accuracy., .balanced., a threshold"),
+        (2, "threshold 2 must be a probability above 0 and below 1"),
+        ({"maybe": 0.5}, "'maybe' is no class. There are: 0, 1."),
+        ([[0, -1], [1, 0]], "predicting '1' for '0' is -1"),
+        ({}, "costs by name must be {true: {predicted: cost}}"),
     ],
     "class_weight": [
         ("even", "'dict', a str among {'balanced'} or None"),

@@ -124,6 +124,7 @@ def test_every_parameter_has_a_domain(cls):
         "constraints",
         "cost_matrix",
         "class_weight",
+        "decision",
         "positive_class",
         "rules",
     }
@@ -136,8 +137,9 @@ def test_parameters_are_documented_with_the_shared_ones_last(cls):
     """Signature and docstring list the same parameters in the same order, with their defaults."""
     signature = inspect.signature(cls)
     names = list(signature.parameters)
-    assert names[-5:] == [
+    assert names[-6:] == [
         "class_weight",
+        "decision",
         "categorical_features",
         "random_state",
         "n_jobs",

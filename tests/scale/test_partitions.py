@@ -71,13 +71,14 @@ def test_without_subsamples_the_rules_are_those_of_a_fit_in_memory(classes, choi
     """
     frame = mixed_table(n_rows, classes=classes)
     ours, twin = (
-        learner(subsample=1.0, growth=Growth(class_choice=choice, prune=prune))
+        learner(subsample=1.0, decision="balanced", growth=Growth(class_choice=choice, prune=prune))
         for prune in ("auto", False)
     )
     ours = fit_partitions(ours, parted(frame, 3, seed=0), "y").model_
     twin = twin.fit(frame, "y").model_
     assert ours.rules == twin.rules
     assert ours.intercepts == twin.intercepts
+    np.testing.assert_allclose(ours.decision.shares, twin.decision.shares, rtol=1e-12)
     assert ours.summary["log_loss"] == pytest.approx(twin.summary["log_loss"], abs=1e-12)
     assert ours.summary["reliability"] == pytest.approx({**twin.summary["reliability"]}, abs=1e-12)
 

@@ -89,10 +89,10 @@ def place_of(label: Any, class_names: Sequence[str]) -> int:
 def _named_costs(costs: Mapping[Any, Any], class_names: Sequence[str]) -> NDArray[np.float64]:
     """Return the table of costs by name; an error that is not named costs 1."""
     table = 1.0 - np.eye(len(class_names))
+    if not costs or not all(isinstance(row, Mapping) for row in costs.values()):
+        raise ValueError("costs by name must be {true: {predicted: cost}}")
     for true, row in costs.items():
         k = place_of(true, class_names)
-        if not isinstance(row, Mapping):
-            raise ValueError("costs by name must be {true: {predicted: cost}}")
         for predicted, cost in row.items():
             table[k, place_of(predicted, class_names)] = checked_number(cost, "cost")
     return table

@@ -109,7 +109,8 @@ class SlipperClassifier(BoostedClassifier):
     )
     cost_matrix: Any = Parameter(
         CheckedByFit("array of shape (classes, classes), optional"),
-        "What predicting column j costs where row k is true; 0 on the diagonal.",
+        "What predicting column j costs where row k is true; 0 on the diagonal. Rules are learned "
+        "by these costs, and classes are chosen by them unless `decision` is set.",
         default=None,
     )
     grow_share: float = Parameter(
