@@ -83,7 +83,7 @@ def test_held_out_rows_choose_lines(maker, has_lines):
     y = f + rng.logistic(size=400) / 2
     y = y > np.median(y) if maker is CompactRulesClassifier else y
     auto, given = (
-        maker(6, cv=3, linear=linear, random_state=0).fit(X, y) for linear in ("auto", has_lines)
+        maker(4, cv=3, linear=linear, random_state=0).fit(X, y) for linear in ("auto", has_lines)
     )
     assert auto.model_.summary["size"] == given.model_.summary["size"]
     assert auto.model_.summary["size"]["linear"] is has_lines

@@ -231,8 +231,8 @@ def test_the_price_of_numbers_compares_boosted_trees_on_the_same_rows(tmp_path):
     assert (few["learner"], few["n_rules"]) == ("CompactRules", len(est.model_))
     assert few["n_rules"] < 100 < many["n_rules"]
     assert 0.6 < few["r2"] < many["r2"] < 1  # a sine takes many steps
-    for one in (few, many):
-        assert one["rmse"] == pytest.approx(np.sqrt(1 - one["r2"]) * y.std())
+    for one, rel in ((few, 2e-3), (many, 1e-6)):  # few rules: the means of repeated folds
+        assert one["rmse"] == pytest.approx(np.sqrt(1 - one["r2"]) * y.std(), rel=rel)
     assert f"(CompactRules) R2 {few['r2']:.3f}, RMSE {few['rmse']:.4g}" in str(est.model_)
     est.model_.save(tmp_path / "m.json")
     assert str(load_model(tmp_path / "m.json")) == str(est.model_)

@@ -88,7 +88,7 @@ def _area(scores: FloatArray, positive: BoolArray, weights: FloatArray) -> float
     ours = np.bincount(places, weights * positive)
     others = np.bincount(places, weights * ~positive)
     below = np.cumsum(others) - others / 2
-    return float(ours @ below / (ours.sum() * others.sum()))
+    return float((ours / ours.sum()) @ (below / others.sum()))
 
 
 def reliability(

@@ -23,7 +23,7 @@ from rulewright.evidence import (
     figures_of,
     score_answers,
 )
-from rulewright.model import AdditiveRules, RegressionRules, escape_line
+from rulewright.model import AdditiveRules, LowestCost, RegressionRules, escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -127,8 +127,9 @@ class HeldOutRows:
         decide: Callable[[FloatArray], Any] = model.decide
         scores = [np.log(np.maximum(p, LEAST_PROBABILITY)) for p in found]
         names = tuple(map(escape_line, model.class_names))
+        costs = model.decision.costs if isinstance(model.decision, LowestCost) else None
         return [
-            ClassAnswers(self.origin, names, self.truth, p, decide(s), self.weights)
+            ClassAnswers(self.origin, names, self.truth, p, decide(s), self.weights, costs=costs)
             for p, s in zip(found, scores, strict=True)
         ]
 
