@@ -39,6 +39,8 @@ Model = TypeVar("Model", AdditiveRules, RegressionRules)
 ROWS = "out-of-fold"
 """Rows of the figures, as the summary of a model names them."""
 
+MOST_WEIGHT = 2.0**53
+
 _RELIABILITY = {name: name for name in ("log_loss", "ece", "accuracy")} | {"brier": "brier_score"}
 
 
@@ -87,7 +89,10 @@ class HeldOutRows:
         times = f", repeated {len(repeats)} times" if len(repeats) > 1 else ""
         chosen = "" if how == "max" else "; corrected for the choice of the size"
         origin = f"{ROWS} training rows ({len(repeats[0])} folds{times}{chosen})"
-        return cls(own, truth[seen], weights[seen], origin, how, unit)
+        weights = weights[seen]
+        if weights.max() > MOST_WEIGHT:  # such weights count no rows, and their squares overflow
+            weights = weights / weights.max()
+        return cls(own, truth[seen], weights, origin, how, unit)
 
     def answers(self, model: AdditiveRules | RegressionRules) -> Answers:
         """Return out-of-fold answers, decided as a model decides, with corrected figures."""
