@@ -1,10 +1,12 @@
 """Figures and curves of answers, by hand, by resampling and by scikit-learn."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, log_loss, roc_auc_score, roc_curve
 
-from rulewright.evidence import ClassAnswers, NumberAnswers, measures
+from rulewright.evidence import ClassAnswers, NumberAnswers, measures, score_answers
 from rulewright.report.curves import (
     calibration_curve,
     confusion,
@@ -176,3 +178,27 @@ def test_confusion_by_hand():
     answers = answers_of([0, 0, 1, 2], np.eye(3)[[0, 1, 1, 2]], names=("a", "b", "c"))
     table = confusion(answers, np.array([0, 1]))
     np.testing.assert_array_equal(table, [[1, 1, 0], [0, 1, 0], [0, 0, 1]])
+
+
+def test_scores_are_the_values_of_the_measures():
+    """Values without intervals are the same numbers; a figure that there is not is NaN."""
+    answers = noisy(np.random.default_rng(0), 80, 3)
+    scores = score_answers(answers)
+    assert {one.key: one.value for one in measures(answers)} == pytest.approx(
+        {name: value for name, value in scores.items() if name != "ece"}
+    )
+    constant = NumberAnswers("rows", np.ones(4), np.arange(4.0), np.ones(4))
+    assert np.isnan(score_answers(constant)["r2"])
+    assert "R2" not in by_name(constant)
+
+
+def test_better_estimates_move_the_interval():
+    """Known estimates are the values; intervals have the same width, and shares stay shares."""
+    answers = two_classes([0.2, 0.4, 0.6, 0.8] * 10, [0, 0, 1, 1] * 10)
+    plain = by_name(answers)
+    moved = by_name(replace(answers, estimates={"log_loss": 0.9, "accuracy": 0.99}))
+    assert (moved["Log-loss"].value, moved["Accuracy"].value) == (0.9, 0.99)
+    width = moved["Log-loss"].high - moved["Log-loss"].low
+    assert width == pytest.approx(plain["Log-loss"].high - plain["Log-loss"].low)
+    assert moved["Accuracy"].high <= 1.0
+    assert moved["AUC"] == plain["AUC"]

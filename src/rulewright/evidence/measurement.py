@@ -73,9 +73,9 @@ def measures(answers: Answers) -> list[Measure]:
 
 
 def score_answers(answers: Answers) -> dict[str, float]:
-    """Give the values of all figures by key, without intervals; of classes also the ECE."""
+    """Give the values of all figures by key, NaN if there is none; of classes also the ECE."""
     if isinstance(answers, NumberAnswers):
-        return {one.key: one.value for one in _of_numbers(answers)}
+        return {"r2": math.nan} | {one.key: one.value for one in _of_numbers(answers)}
     known = answers.select_known()
     rows = (known.codes, known.probabilities, known.weights)
     hit = known.codes[:, None] == np.arange(len(known.names))

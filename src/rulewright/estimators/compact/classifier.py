@@ -116,7 +116,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
             price = lessons.price(answers, len(model) + n_lines(found.model.members), repeats[0])
             model = model.with_summary({**model.summary, "price": price})
         model = with_probabilities(model, rows, None, left_out)
-        known = (sample.labels, sample.weights, found, self.size)
+        known = (sample.labels, sample.weights, repeats, self.size)
         self.held_out_ = HeldOutRows.of(self.size_, *known)
         return note_held_out(model, self.held_out_)
 

@@ -1,10 +1,9 @@
 """How good compact rules are, by the folds that chose their size, corrected for that choice.
 
 A fit has out-of-fold answers of all sizes, so an outer cross-validation is not needed. Figures are
-averaged over repeated folds and corrected twice. A bootstrap takes away the optimism of having
-chosen the size on the same rows. The models of the folds learn from fewer rows than the model of
-all rows, which makes figures pessimistic; Burman's (1989) correction takes that away: it adds the
-figure of the model on all rows, and subtracts the mean of those of the models of the folds.
+averaged over repeated folds; a bootstrap takes away the optimism of having chosen the size on the
+same rows. The models of the folds learn from fewer rows than the printed one, so that figures stay
+a little pessimistic.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ from rulewright.evidence import (
 from rulewright.model import AdditiveRules, RegressionRules, escape_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.estimators.compact.settings import SearchOutcome
+    from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import FloatArray, IntArray
 
 
@@ -59,9 +58,6 @@ class HeldOutRows:
         Which rows these are, to be read after "on".
     how : str
         How the size was chosen.
-    on_all_rows : float64 array of shape (1 + models, rows, outputs)
-        Answers on all of the rows, of which most were learned from: those of the model, then those
-        of the models of the folds at the chosen size.
     unit : float
         What answers are multiplied by.
     """
@@ -71,7 +67,6 @@ class HeldOutRows:
     weights: FloatArray
     origin: str
     how: str
-    on_all_rows: FloatArray
     unit: float = 1.0
 
     @classmethod
@@ -80,7 +75,7 @@ class HeldOutRows:
         size: Size,
         truth: NDArray[Any],
         weights: FloatArray,
-        outcome: SearchOutcome,
+        repeats: Sequence[Folds],
         how: str,
         unit: float = 1.0,
     ) -> HeldOutRows | None:
@@ -89,12 +84,10 @@ class HeldOutRows:
             return None
         seen = ~np.isnan(size.losses[0])
         own = replace(size, losses=size.losses[:, seen], answers=size.answers[:, :, seen])
-        repeats, places = outcome.runs.repeats, outcome.runs.paths
-        fits = [one.path[size.n_rules].fitted for paths in places for one in paths]
-        on_all_rows = np.array([one.answers for one in (outcome.model.fitted, *fits)])[:, seen]
         times = f", repeated {len(repeats)} times" if len(repeats) > 1 else ""
-        origin = f"{ROWS} training rows ({len(repeats[0])} folds{times}; corrected)"
-        return cls(own, truth[seen], weights[seen], origin, how, on_all_rows, unit)
+        chosen = "" if how == "max" else "; corrected for the choice of the size"
+        origin = f"{ROWS} training rows ({len(repeats[0])} folds{times}{chosen})"
+        return cls(own, truth[seen], weights[seen], origin, how, unit)
 
     def answers(self, model: AdditiveRules | RegressionRules) -> Answers:
         """Return out-of-fold answers, decided as a model decides, with corrected figures."""
@@ -114,10 +107,6 @@ class HeldOutRows:
         else:
             figures = correct_optimism(evaluate, self._choose, n_rows, chosen)
         first = by_size[chosen][0]
-        whole, *parts = [
-            list(score_answers(one).values()) for one in self._read(self.on_all_rows, model)
-        ]
-        figures = figures + (np.array(whole) - np.mean(parts, axis=0))
         names = score_answers(first)
         return replace(first, estimates=dict(zip(names, figures.tolist(), strict=True)))
 
@@ -129,10 +118,7 @@ class HeldOutRows:
     def repeat_answers(self, size: int, model: AdditiveRules | RegressionRules) -> list[Answers]:
         """Return the answers of a size by each repetition."""
         assert self.size.answers is not None
-        return self._read(self.size.answers[:, size], model)
-
-    def _read(self, found: FloatArray, model: AdditiveRules | RegressionRules) -> list[Answers]:
-        """Return answers (models, rows, outputs) on the rows, as the model decides."""
+        found = self.size.answers[:, size]
         if isinstance(model, RegressionRules):
             return [
                 NumberAnswers(self.origin, self.truth, self.unit * one[:, 0], self.weights)

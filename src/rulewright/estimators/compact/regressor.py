@@ -112,7 +112,7 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
             summary["price"] = [{**one, "rmse": unit * one["rmse"]} for one in price]
         start = unit * float(fitted.intercepts[0])
         model = RegressionRules(rows.schema, start, tuple(found), summary, linear=lines)
-        known = (sample.numbers, sample.weights, outcome, self.size)
+        known = (sample.numbers, sample.weights, repeats, self.size)
         self.held_out_ = HeldOutRows.of(self.size_, *known, unit)
         return note_held_out(model, self.held_out_)
 
