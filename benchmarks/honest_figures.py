@@ -82,7 +82,9 @@ def name_rows(problem: str, n_rows: int, concept: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--concepts", type=int, nargs="+", default=[1, 2], help="their seeds")
+    parser.add_argument(
+        "--concepts", type=int, nargs="+", default=[1, 2, 3, 4, 5, 6], help="their seeds"
+    )
     seeds = parser.parse_args().concepts
     warnings.simplefilter("ignore", UserWarning)  # of models without rules
     every: list[Outcome] = []

@@ -18,7 +18,7 @@ from rulewright.estimators.compact.cost import (
     describe_sample,
     fit_points,
 )
-from rulewright.estimators.compact.held_out import HeldOutRows, note_held_out
+from rulewright.estimators.compact.held_out import HeldOutRows
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY, ClassLoss
 from rulewright.estimators.compact.members import Member, fitted_lines, n_lines
 from rulewright.estimators.compact.settings import (
@@ -146,10 +146,9 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         scores = np.log(np.maximum(answers, LEAST_PROBABILITY))
         left_out = OutOfFold.of(scores, repeats[0], sample)
         model = model.with_summary({**model.summary, "price": price})
-        model = with_probabilities(model, rows, None, left_out)
         known = (sample.labels, sample.weights, repeats, self.size)
         self.held_out_ = HeldOutRows.of(self.size_, *known)
-        return note_held_out(model, self.held_out_)
+        return with_probabilities(model, rows, None, left_out)
 
     def _constant(self, rows: TrainingSet, constraints: Constraints) -> AdditiveRules:
         """Return the model of rows of one class only: each class counts as having a row more."""

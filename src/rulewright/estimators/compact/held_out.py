@@ -23,7 +23,7 @@ from rulewright.evidence import (
     figures_of,
     score_answers,
 )
-from rulewright.model import AdditiveRules, LowestCost, RegressionRules, escape_line
+from rulewright.model import AdditiveRules, LowestCost, RegressionRules, RuleModel, escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray
 
 
-Model = TypeVar("Model", AdditiveRules, RegressionRules)
+Model = TypeVar("Model", bound=RuleModel)
 
 ROWS = "out-of-fold"
 """Rows of the figures, as the summary of a model names them."""
@@ -138,8 +138,9 @@ class HeldOutRows:
             for p, s in zip(found, scores, strict=True)
         ]
 
-    def note(self, model: Model) -> Model:
-        """Return the model with these figures, and no others, in its summary."""
+    def summarise(self, model: RuleModel) -> dict[str, Any]:
+        """Return the summary of a model with these figures, and no others."""
+        assert isinstance(model, AdditiveRules | RegressionRules)
         answers, summary = self.answers(model), dict(model.summary)
         known = answers.estimates
         summary["validation"] = figures_of(answers)
@@ -150,9 +151,9 @@ class HeldOutRows:
             few, *others = summary["price"]
             few = {name: known.get(name, value) for name, value in few.items()}
             summary["price"] = [few, *others]
-        return model.with_summary(summary)
+        return summary
 
 
 def note_held_out(model: Model, held_out: HeldOutRows | None) -> Model:
     """Return the model with the figures of held-out rows, if there are any."""
-    return model if held_out is None else held_out.note(model)
+    return model if held_out is None else model.with_summary(held_out.summarise(model))

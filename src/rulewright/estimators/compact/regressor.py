@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.estimators.compact import settings
-from rulewright.estimators.compact.held_out import HeldOutRows, note_held_out
+from rulewright.estimators.compact.held_out import HeldOutRows
 from rulewright.estimators.compact.members import Member, ResponseProblem, fitted_lines, n_lines
 from rulewright.estimators.compact.number_loss import NumberLessons, NumberLoss
 from rulewright.estimators.compact.settings import CompactRules, lines_parameter
@@ -112,7 +112,7 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
         model = RegressionRules(rows.schema, start, tuple(found), summary, linear=lines)
         known = (sample.numbers, sample.weights, repeats, self.size)
         self.held_out_ = HeldOutRows.of(self.size_, *known, unit)
-        return note_held_out(model, self.held_out_)
+        return model
 
 
 class _BoostedAnswers(NamedTuple):

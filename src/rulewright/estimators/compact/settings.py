@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from rulewright.encoding import BinnedColumns, bin_table
+from rulewright.estimators.compact.held_out import HeldOutRows, note_held_out
 from rulewright.estimators.compact.losses import CompactLoss, Lines
 from rulewright.estimators.compact.search import CompactSearch
 from rulewright.estimators.compact.signal import NO_SIGNAL, has_signal
@@ -159,6 +160,10 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         default=None,
     )
 
+    def _decided(self, model: Model, rows: Any) -> Model:
+        """Note the figures of held-out rows, which depend on the decision."""
+        return note_held_out(super()._decided(model, rows), self.held_out_)
+
     def _limits(self, rows: LearningRows[Any], loss: CompactLoss, constraints: Constraints) -> Any:
         return SearchLimits(
             max_conditions=self.max_conditions,
@@ -197,6 +202,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         n_classes: int,
     ) -> SearchOutcome:
         """Choose the size by the folds, then search on all rows."""
+        self.held_out_: HeldOutRows | None = None
         binned, cap = self._bin_columns(rows, constraints), self._cap(n_classes)
         seed, kinds = int(random.randint(2**31)), self._line_kinds(rows, constraints)
         start = partial(self._start_search, rows, lessons, constraints, binned, repeats)
