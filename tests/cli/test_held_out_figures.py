@@ -111,7 +111,7 @@ def test_held_out_rows_come_first(cli, table, fits, tmp_path):
 def test_decisions_by_costs_are_counted(cli, table, tmp_path):
     """The accuracy is that of the decisions, and their cost has a line."""
     path = tmp_path / "m.json"
-    options = ("--cost-matrix", "high:low=10", "--model", path)
+    options = ("--decision", "high:low=10", "--model", path)
     out = cli("learn", table, *QUICK, *options).stdout
     assert re.search(r"\ncost +0\.\d+", out)
     assert "cost" in load_model(path).summary["validation"]["figures"]

@@ -79,7 +79,8 @@ def test_absolute_costs_give_the_median(data, fitted):
     np.testing.assert_allclose(up_to[others, median[others]], 0.5, rtol=0, atol=1e-12)
     assert len(others) <= 2
     assert with_decision(fitted, ABSOLUTE) == model
-    assert len(model) < 5 or np.any(median != model.predict_proba(X).argmax(axis=1))
+    # Few rules give few different probabilities.
+    assert len(model) <= 5 or np.any(median != model.predict_proba(X).argmax(axis=1))
 
 
 @learners_except(

@@ -260,8 +260,8 @@ def _influence(scores: FloatArray, positive: BoolArray, weights: FloatArray) -> 
     below = (np.cumsum(others) - others / 2) / others.sum()
     above = 1.0 - (np.cumsum(ours) - ours / 2) / ours.sum()
     area = float(ours @ below) / ours.sum()
-    share = ours.sum() / weights.sum()
+    share, rest = ours.sum() / weights.sum(), others.sum() / weights.sum()
     found: FloatArray = np.where(
-        positive, (below[places] - area) / share, (above[places] - area) / (1.0 - share)
+        positive, (below[places] - area) / share, (above[places] - area) / rest
     )
     return found

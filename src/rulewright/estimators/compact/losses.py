@@ -166,8 +166,8 @@ class CompactLoss(Protocol):
     ) -> FittedResponses:
         """Fit the responses of all rules and lines, from those of a start if that helps."""
 
-    def settle(self, problem: ResponseProblem) -> FittedResponses:
-        """Fit the responses of the finished model, to many digits."""
+    def settle(self, problem: ResponseProblem, fits_labels: bool = False) -> FittedResponses:
+        """Fit the responses of the finished model to many digits, to labels if asked for."""
 
     def fit_labels(self, problem: ResponseProblem, start: FloatArray) -> FittedResponses:
         """Fit the responses to labels alone."""
@@ -251,9 +251,9 @@ class ClassLoss:
         """Fit by coordinate descent; a response keeps the direction of its head."""
         return self._fit(problem, self.shares, tolerance, start)
 
-    def settle(self, problem: ResponseProblem) -> FittedResponses:
+    def settle(self, problem: ResponseProblem, fits_labels: bool = False) -> FittedResponses:
         """Fit to many digits."""
-        return self._fit(problem, self.shares, 1e-14)
+        return self._fit(problem, self._label_shares() if fits_labels else self.shares, 1e-20)
 
     def fit_labels(self, problem: ResponseProblem, start: FloatArray) -> FittedResponses:
         """Fit to labels, without what teachers say."""

@@ -105,7 +105,7 @@ class NumberLoss:
         pulls = self.weights * self.deviations
         return _Rows(problem, problem.columns, self.weights, pulls, every)
 
-    def settle(self, problem: ResponseProblem) -> FittedResponses:
+    def settle(self, problem: ResponseProblem, fits_labels: bool = False) -> FittedResponses:
         """Fit as always: the normal equations are exact."""
         return self.fit(problem, 0.0)
 

@@ -303,4 +303,6 @@ class CompactSearch:
 
 def _rank(changes: FloatArray) -> IntArray:
     """Order changes of the objective; what differs by rounding only keeps its order."""
-    return np.argsort(np.round(changes / LEAST_GAIN), kind="stable").astype(np.int32)
+    with np.errstate(over="ignore"):  # enormous weights
+        rounded = np.round(changes / LEAST_GAIN)
+    return np.argsort(rounded, kind="stable").astype(np.int32)

@@ -218,8 +218,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
             n_rules = cap if size is None else size.n_rules
             search = start(None, seed, self._n_threads, runs.variant.has_lines)
             model = follow_search(search, n_rules)[n_rules]
-            if runs.variant.fits_labels:
-                model = model.fit_labels(search.loss)
+            model = model.settle(search.loss, runs.variant.fits_labels)
             advance()
         self.size_ = Size(len(model.members), variant=runs.variant) if size is None else size
         return SearchOutcome(model, runs)

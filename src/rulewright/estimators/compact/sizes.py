@@ -113,6 +113,11 @@ class SizedModel(NamedTuple):
         problem = ResponseProblem.of(self.members, len(loss.weights))
         return self._replace(fitted=loss.fit_labels(problem, self.fitted.start))
 
+    def settle(self, loss: CompactLoss, fits_labels: bool) -> Self:
+        """Fit the same rules to many digits, to labels or to the targets of the search."""
+        problem = ResponseProblem.of(self.members, len(loss.weights))
+        return self._replace(fitted=loss.settle(problem, fits_labels))
+
 
 @dataclass(frozen=True)
 class SizePath:
