@@ -149,7 +149,9 @@ class HeldOutRows:
             summary["reliability"] = {**summary["reliability"], "rows": ROWS, **own}
         if "price" in summary and "sample" not in summary:  # other rows tell the cost there
             few, *others = summary["price"]
-            few = {name: known.get(name, value) for name, value in few.items()}
+            # MLRules beside it predicts the most probable class.
+            kept = {"accuracy"} if getattr(model, "decision", None) else set()
+            few = {k: value if k in kept else known.get(k, value) for k, value in few.items()}
             summary["price"] = [few, *others]
         return summary
 
