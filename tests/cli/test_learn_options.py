@@ -95,7 +95,7 @@ def test_cross_validated_figures_are_stored(cli, loans, tmp_path):
     """They are in the model, and `show` names the rows they are of."""
     path = tmp_path / "m.json"
     assert cli("learn", loans, *QUICK[:-1], 3, "--model", path).exit_code == 0
-    line = r"on training rows held out in turn \(3-fold cross-validation\): accuracy 0\.\d+ \["
+    line = r"on out-of-fold training rows \(3-fold cross-validation\): accuracy 0\.\d+ \["
     assert re.search(line, cli("show", path).stdout)
     content = json.loads(cli("show", path, "--json").stdout)
     assert content["summary"]["validation"]["n_rows"] == 800

@@ -18,7 +18,7 @@ from rulewright.cli.training import ColumnRoles, loading_once
 from rulewright.cli.validation import (
     HeldOutAnswers,
     Learned,
-    cross_validate_and_print,
+    cross_validate,
     draw_held_out,
 )
 from rulewright.data import (
@@ -223,10 +223,10 @@ class LinkedTables:
     def _cross_validated(
         self, console: Console, estimator: Any, rows: LinkedInstances
     ) -> HeldOutAnswers | None:
-        name, asked = type(estimator.estimator or estimator).__name__, self.request
+        asked = self.request
         learn = partial(_fit, estimator)
         folds, seed = asked.judging.count_folds(), asked.learner.seed
-        return cross_validate_and_print(console, learn, name, rows, folds, seed, _ask)
+        return cross_validate(console, learn, rows, folds, seed, _ask)
 
     def _notes(self, judged: HeldOutAnswers | None) -> dict[str, Any]:
         """Return what the summary of the model tells."""

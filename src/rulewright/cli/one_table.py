@@ -29,7 +29,7 @@ from rulewright.cli.validation import (
     HeldOutAnswers,
     Judging,
     Learned,
-    cross_validate_and_print,
+    cross_validate,
     judge_by_file,
 )
 from rulewright.data import Finding, Source, Table, Target, Task, open_table
@@ -66,10 +66,10 @@ class Fit:
         # imported here: help needs no scikit-learn, which this brings
         from rulewright.estimators import counting_training_rows  # noqa: PLC0415
 
-        name, has_own = type(self.estimator).__name__, self.estimator.CROSS_VALIDATES
+        has_own = self.estimator.CROSS_VALIDATES
         silent = counting_training_rows(self.estimator).set_params(verbose=0)
         learn = replace(self, estimator=silent).model
-        return cross_validate_and_print(console, learn, name, rows, n_folds, seed, has_own=has_own)
+        return cross_validate(console, learn, rows, n_folds, seed, has_own=has_own)
 
     def take_held_out(self, model: RuleModel) -> HeldOutAnswers | None:
         """Take the out-of-fold answers of the folds that the fit has run, if it has."""
@@ -123,6 +123,8 @@ class OneTable:
         if switched:
             console.print(NOTE_ON_MANY_CLASSES)
         model, judged = self._judged(console, fit, table, tested)
+        if judged is not None:
+            judged = judged.with_positive(asked.classes.positive)
         model = _noted(model, judged, asked.target, asked.classes.positive)
         self._write(model, table, judged, findings)
         about = {"target": asked.target, "task": task, "learner": name}

@@ -7,7 +7,7 @@ import typer
 
 from rulewright import report as reports
 from rulewright.cli.opened_model import OpenedModel, Smiles, smiles_texts, target_in
-from rulewright.cli.options import MaxUnzipped
+from rulewright.cli.options import MaxUnzipped, Positive
 from rulewright.cli.output import check_output
 from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions
 from rulewright.report import N_ROWS
@@ -45,6 +45,7 @@ def report(
         str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
     ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.")] = None,
+    positive: Positive = None,
     rows: ShownRows = N_ROWS,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="HTML file to write.")
@@ -80,6 +81,7 @@ def report(
         origin="" if data is None else data.name,
         n_rows=rows,
         provenance=notes,
+        positive=positive,
     )
     typer.echo(f"report written to {output}")
 

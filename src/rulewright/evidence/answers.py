@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,7 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rulewright.kernels import BoolArray, FloatArray, IntArray
-    from rulewright.model import Costs
+    from rulewright.model import ClassModel, Costs
+
+_SAME = 0.02
+"""Shares of two classes that differ by less count as equal."""
 
 Places: TypeAlias = NDArray[np.integer[Any]]
 
@@ -24,7 +28,8 @@ class ClassAnswers:
     `origin` says which rows these are, to be read after "on". The true class in `codes` is -1 where
     the model does not know it; `chosen` are the predicted ones. `flags` are what else the model
     says of rows, such as that it abstains; `costs` what predicting j costs where k is true.
-    `estimates` has figures that are known better than by these rows, see `measures`.
+    `estimates` has figures that are known better than by these rows, see `measures`. `positive` is
+    the place of the class of interest, of two; None leaves it to `interest`.
     """
 
     origin: str
@@ -36,6 +41,30 @@ class ClassAnswers:
     flags: dict[str, BoolArray] = field(default_factory=dict)
     costs: Costs | None = None
     estimates: Mapping[str, float] = field(default_factory=dict)
+    positive: int | None = None
+
+    @property
+    def interest(self) -> int | None:
+        """Place of the class of interest, of two: the one named or else the rarer one."""
+        if len(self.names) != 2:
+            return None
+        return find_rarer(*self._totals) if self.positive is None else self.positive
+
+    @property
+    def interest_share(self) -> float:
+        """Share of the class of interest in the rows; NaN without one."""
+        return math.nan if self.interest is None else float(self.class_shares[self.interest])
+
+    @property
+    def class_shares(self) -> FloatArray:
+        """Share of each class in the rows whose class the model knows."""
+        total = self._totals.sum()
+        return self._totals / total if total else self._totals
+
+    @property
+    def _totals(self) -> FloatArray:
+        counts = np.bincount(self.codes + 1, self.weights, len(self.names) + 1)
+        return counts[1:].astype(np.float64)
 
     @property
     def wrong(self) -> BoolArray:
@@ -68,6 +97,36 @@ class NumberAnswers:
     predicted: FloatArray
     weights: FloatArray
     estimates: Mapping[str, float] = field(default_factory=dict)
+
+
+def find_rarer(first: float, second: float) -> int:
+    """Return the place of the rarer of two classes; of about equally frequent ones the second.
+
+    Shares that differ by less than 0.02 count as equal, so that folds and samples of the same rows
+    mostly agree on the class.
+    """
+    return 0 if first - second < -_SAME * (first + second) else 1
+
+
+def class_of_interest(model: ClassModel) -> int | None:
+    """Return the class of interest that a model of two classes notes, or None if it notes none.
+
+    The one named when it was learned or else the rarer one of its training rows. Row weights by
+    class hide the shares of the rows: such a model notes none.
+    """
+    names, summary = [*model.class_names], model.summary
+    if len(names) != 2:
+        return None
+    settings = summary.get("settings")
+    own = settings.get("positive_class") if isinstance(settings, dict) else None
+    for named in (summary.get("positive_class"), own):
+        if named in names:
+            return names.index(named)
+    shares = summary.get("class_shares")
+    if "weights" in summary or not isinstance(shares, list) or len(shares) != 2:
+        return None
+    known = all(isinstance(share, int | float) for share in shares)  # a file may hold anything
+    return find_rarer(*shares) if known else None
 
 
 Answers: TypeAlias = ClassAnswers | NumberAnswers

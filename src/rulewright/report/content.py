@@ -13,7 +13,7 @@ from rulewright.data import Finding, Table, examine
 from rulewright.explain import EvaluatedRows
 from rulewright.model import RuleModel, escape_line, library_version, paragraphs, title_of
 from rulewright.report import insight
-from rulewright.report.answers import answers_on, is_learned_from
+from rulewright.report.answers import answers_on, is_learned_from, with_positive
 from rulewright.report.data_summary import DataSummary, data_summary
 from rulewright.report.performance import Performance, performance
 from rulewright.report.rule_lines import COUNTED_ON, RuleLine, covered_examples, rule_lines
@@ -99,6 +99,7 @@ def content_of(
     provenance: Mapping[str, str],
     findings: Sequence[Finding] | None = None,
     pictures: GraphPictures | None = None,
+    positive: Any = None,
 ) -> Content:
     """Put together what a report tells; see ``write_report``."""
     known = table is not None and table.target is not None
@@ -108,6 +109,8 @@ def content_of(
     overfitted = known and not fresh and answers is None
     if answers is None and rows is not None and known:
         answers = answers_on(rows, origin)
+    if answers is not None:
+        answers = with_positive(answers, positive)
     places: Places = np.array([], dtype=np.intp)
     if rows is not None and (most := most_rows(model, n_rows)):
         places = covered_examples(rows, most)

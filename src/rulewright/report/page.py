@@ -45,6 +45,7 @@ def report_html(
     n_rows: int = N_ROWS,
     provenance: Mapping[str, str] | None = None,
     findings: Sequence[Finding] | None = None,
+    positive: Any = None,
 ) -> str:
     """Tell about a model, the data and how good the model is, as one HTML page.
 
@@ -78,6 +79,9 @@ def report_html(
         Where model and data come from, such as names and hashes of files.
     findings : sequence of Finding, optional
         What a reader should know of the data; by default what `examine` finds in the rows.
+    positive : label, optional
+        The class of interest, of two, that curves, recall and deciles are about; by default the
+        rarer one.
 
     Returns
     -------
@@ -110,6 +114,7 @@ def report_html(
         provenance=noted,
         findings=findings,
         pictures=pictures,
+        positive=positive,
     )
     return render_page(content)
 

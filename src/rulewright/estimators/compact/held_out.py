@@ -16,9 +16,11 @@ import numpy as np
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY
 from rulewright.estimators.compact.sizes import Size, choose_sizes
 from rulewright.evidence import (
+    BRIER,
     Answers,
     ClassAnswers,
     NumberAnswers,
+    class_of_interest,
     correct_optimism,
     figures_of,
     score_answers,
@@ -41,7 +43,7 @@ ROWS = "out-of-fold"
 
 MOST_WEIGHT = 2.0**53
 
-_RELIABILITY = {name: name for name in ("log_loss", "ece", "accuracy")} | {"brier": "brier_score"}
+_RELIABILITY = ("log_loss", BRIER, "ece", "accuracy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +136,16 @@ class HeldOutRows:
         names = tuple(map(escape_line, model.class_names))
         costs = model.decision.costs if isinstance(model.decision, LowestCost) else None
         return [
-            ClassAnswers(self.origin, names, self.truth, p, decide(s), self.weights, costs=costs)
+            ClassAnswers(
+                self.origin,
+                names,
+                self.truth,
+                p,
+                decide(s),
+                self.weights,
+                costs=costs,
+                positive=class_of_interest(model),
+            )
             for p, s in zip(found, scores, strict=True)
         ]
 
@@ -145,7 +156,7 @@ class HeldOutRows:
         known = answers.estimates
         summary["validation"] = figures_of(answers)
         if "reliability" in summary:
-            own = {name: known[key] for name, key in _RELIABILITY.items()}
+            own = {name: known[name] for name in _RELIABILITY}
             summary["reliability"] = {**summary["reliability"], "rows": ROWS, **own}
         if "price" in summary and "sample" not in summary:  # other rows tell the cost there
             few, *others = summary["price"]
