@@ -1,3 +1,5 @@
+from .data import DataWarning as DataWarning
+from .data import ModelWarning as ModelWarning
 from .data import read_table as read_table
 from .estimators import AveragedRulesClassifier as AveragedRulesClassifier
 from .estimators import C45RulesClassifier as C45RulesClassifier

@@ -166,7 +166,7 @@ def print_measures(console: Console, answers: Answers) -> None:
     if found := describe_interest(answers.select_known()):
         console.print()
         for line in (found.rule, *found.facts):
-            console.print(Text(line))
+            console.print(Text(line.replace("\N{NO-BREAK SPACE}", " ")))
 
 
 def _print_thresholds(console: Console, found: ThresholdTable) -> None:

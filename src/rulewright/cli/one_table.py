@@ -1,11 +1,13 @@
 """`rulewright learn` from one table: in memory, or in parts of files that may be larger."""
 
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 
 from rulewright import report as reports
@@ -32,7 +34,16 @@ from rulewright.cli.validation import (
     cross_validate,
     judge_by_file,
 )
-from rulewright.data import Finding, Source, Table, Target, Task, open_table
+from rulewright.data import (
+    DataWarning,
+    Finding,
+    ModelWarning,
+    Source,
+    Table,
+    Target,
+    Task,
+    open_table,
+)
 from rulewright.evidence import figures_of
 from rulewright.model import RuleModel, escape_line
 from rulewright.report import ask_model
@@ -70,6 +81,19 @@ class Fit:
         silent = counting_training_rows(self.estimator).set_params(verbose=0)
         learn = replace(self, estimator=silent).model
         return cross_validate(console, learn, rows, n_folds, seed, has_own=has_own)
+
+    def model_with_notes(self, rows: Table) -> RuleModel:
+        """Learn from rows; what is wrong with the model is a note, as findings of the data are."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.filterwarnings("ignore", category=DataWarning)  # findings say the same
+            warnings.filterwarnings("always", category=ModelWarning)
+            model = self.model(rows)
+        for one in caught:
+            if issubclass(one.category, ModelWarning):
+                typer.echo(f"note: {one.message}", err=True)
+            else:
+                warnings.showwarning(one.message, one.category, one.filename, one.lineno)
+        return model
 
     def take_held_out(self, model: RuleModel) -> HeldOutAnswers | None:
         """Take the out-of-fold answers of the folds that the fit has run, if it has."""
@@ -168,7 +192,7 @@ class OneTable:
         if n_folds := judging.count_folds(has_own=has_own):
             judged = fit.cross_validate(console, rows, n_folds, seed)
         fit.estimator.set_params(verbose=int(sys.stderr.isatty()))
-        model = fit.model(rows)
+        model = fit.model_with_notes(rows)
         if left_out is not None:
             origin = f"{len(left_out)} rows held out"
             judged = HeldOutAnswers(ask_model(model, left_out, origin), left_out)

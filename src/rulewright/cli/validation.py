@@ -1,6 +1,7 @@
 """How good the rules of `learn` are on rows that they were not learned from."""
 
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +13,17 @@ import typer
 from numpy.typing import NDArray
 from rich.console import Console
 
-from rulewright.data import DataError, FileOptions, Source, Table, Target, open_table, optional
+from rulewright.data import (
+    DataError,
+    DataWarning,
+    FileOptions,
+    ModelWarning,
+    Source,
+    Table,
+    Target,
+    open_table,
+    optional,
+)
 from rulewright.estimators import affordable_folds, progress_bar
 from rulewright.evidence import Answers
 from rulewright.model import RuleModel, escape_line
@@ -168,7 +179,10 @@ def cross_validate(
     if has_own:
         console.print(f"{title}: {len(splits)} fits, each as long as that of the model")
     parts = []
-    with progress_bar("cross-validation", len(splits), sys.stderr.isatty()) as advance:
+    progress = progress_bar("cross-validation", len(splits), sys.stderr.isatty())
+    with progress as advance, warnings.catch_warnings():
+        for category in (DataWarning, ModelWarning):  # the fit to all rows warns
+            warnings.filterwarnings("ignore", category=category)
         for train, test in splits:
             parts.append(ask(learn(table.take(train)), table.take(test), ""))
             advance()

@@ -123,7 +123,7 @@ def class_of_interest(model: ClassModel) -> int | None:
         if named in names:
             return names.index(named)
     shares = summary.get("class_shares")
-    if "weights" in summary or not isinstance(shares, list) or len(shares) != 2:
+    if summary.get("weights") == "class_weight" or not isinstance(shares, list) or len(shares) != 2:
         return None
     known = all(isinstance(share, int | float) for share in shares)  # a file may hold anything
     return find_rarer(*shares) if known else None

@@ -23,6 +23,7 @@ from rulewright.evidence import (
     class_of_interest,
     correct_optimism,
     figures_of,
+    find_rarer,
     score_answers,
 )
 from rulewright.model import AdditiveRules, LowestCost, RegressionRules, RuleModel, escape_line
@@ -135,6 +136,9 @@ class HeldOutRows:
         scores = [np.log(np.maximum(p, LEAST_PROBABILITY)) for p in found]
         names = tuple(map(escape_line, model.class_names))
         costs = model.decision.costs if isinstance(model.decision, LowestCost) else None
+        positive = class_of_interest(model)
+        if positive is None and len(names) == 2:  # weights by class hide which one is rare
+            positive = find_rarer(*np.bincount(self.truth, minlength=2).tolist())
         return [
             ClassAnswers(
                 self.origin,
@@ -144,7 +148,7 @@ class HeldOutRows:
                 decide(s),
                 self.weights,
                 costs=costs,
-                positive=class_of_interest(model),
+                positive=positive,
             )
             for p, s in zip(found, scores, strict=True)
         ]

@@ -11,7 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from rulewright.data import count_effective_rows as count_effective_rows
 
 if TYPE_CHECKING:
-    from rulewright.data import DescribedRows, TrainingSet
+    from rulewright.data import DescribedRows, LearningRows, TrainingSet
     from rulewright.kernels import FloatArray
 
 LEAST_MEAN = 0.01
@@ -47,6 +47,18 @@ def _class_factors(rows: TrainingSet, class_weight: Any) -> FloatArray:
     if not factors[present].any():
         raise ValueError("no row has any weight left")
     return factors
+
+
+def note_weights(rows: LearningRows[Any], class_weight: Any) -> dict[str, str]:
+    """Return what the summary of a model says of its weights: nothing if all rows count alike.
+
+    With ``"class_weight"`` or ``"sample_weight"`` as ``summary["weights"]``, counts and shares of
+    rules are sums of weights and not numbers of rows.
+    """
+    if class_weight is not None:
+        return {"weights": "class_weight"}
+    weights = rows.weights
+    return {"weights": "sample_weight"} if (weights != weights[0]).any() else {}
 
 
 def are_shares(rows: DescribedRows) -> bool:
