@@ -89,7 +89,7 @@ def test_outer_folds_are_announced(cli, table, fits, tmp_path):
     cost = "outer 3-fold cross-validation: 3 fits, each as long as that of the model"
     assert out.index(cost) < out.index("balanced accuracy")
     stored = load_model(path).summary["validation"]["rows"]
-    assert stored == "out-of-fold training rows (outer 3-fold cross-validation)"
+    assert stored == "out-of-fold training rows (outer 3-fold cross-validation, pooled)"
 
 
 def test_without_folds_inside_there_are_folds_around(cli, write, fits):

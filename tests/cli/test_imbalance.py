@@ -85,7 +85,7 @@ def test_one_set_of_figures_for_learners_with_outer_folds(cli, rare, tmp_path):
     result = cli("learn", rare, "--target", "outcome", *options, "--model", path, "--report", page)
     assert result.exit_code == 0, result.output
     noted, shown = load_model(path).summary["validation"], cli("show", path).stdout
-    assert noted["rows"] == "out-of-fold training rows (3-fold cross-validation)"
+    assert noted["rows"] == "out-of-fold training rows (3-fold cross-validation, pooled)"
     assert shown.count("log-loss") == 1 + shown.count("training log-loss")
     for key, title in (("auc", "AUC"), ("brier_score_loss", "Brier score"), ("recall", 'bad"')):
         value = f"{noted['figures'][key]['value']:.3f}"

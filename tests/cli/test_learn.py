@@ -51,7 +51,7 @@ def test_prints_schema_scores_and_rules(learned):
         r"column +kind +values +missing\n",
         r"income +numeric +1140 to 8130 +30\n",
         r"owns_home +nominal +false, true +0\n",
-        r"on out-of-fold training rows \(3-fold cross-validation\) +value .* baseline\n",
+        r"on out-of-fold training rows \(3-fold cross-validation, pooled\) +value .* baseline\n",
         r"accuracy +0\.7\d\d +0\.\d{3} to 0\.\d{3} +0\.682\n",
         r"AUC +0\.\d{3} +0\.\d{3} to 0\.\d{3} +0\.500\n",
         r"recall of \"no\" +0\.\d{3} +0\.\d{3} to 0\.\d{3} +0\.000\n",

@@ -121,3 +121,16 @@ def test_wrong_input_is_refused(est, rows):
     three = mlrules().fit(*mixed_table(np.random.default_rng(0), 90, n_classes=3))
     with pytest.raises(ValueError, match="needs two classes, but the model has 3"):
         compare_thresholds(three, X, y)
+
+
+def test_the_rarer_class_is_compared_unless_another_is_named(est, rows):
+    """The model notes which class is rarer in its training rows; a name goes first."""
+    X, y = rows
+    shares = est.model_.summary["class_shares"]
+    rarer = ["no", "yes"][int(np.argmin(shares))]
+    assert abs(shares[0] - shares[1]) > 0.02
+    assert compare_thresholds(est, X, y).label == rarer
+    other = {"no": "yes", "yes": "no"}[rarer]
+    found = compare_thresholds(est, X, y, positive=other)
+    assert found.label == other
+    assert found.share == pytest.approx(np.mean(y == other))

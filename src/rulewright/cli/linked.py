@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from rulewright import relational
+from rulewright.cli.evaluate import print_measures
 from rulewright.cli.learners import LearnerOptions, split_settings
 from rulewright.cli.opened_model import NOTED, SMILES, Smiles, smiles_texts
 from rulewright.cli.training import ColumnRoles, loading_once
@@ -179,6 +180,8 @@ class LinkedTables:
             judged = self._cross_validated(console, estimator, rows)
         fitted = _fit(estimator, rows)
         if left_out is not None:
+            if judged is not None:
+                print_measures(console, judged.answers)
             origin = f"{left_out.n_rows} rows held out"
             judged = HeldOutAnswers(_ask(fitted, left_out, origin), left_out.rows)
         fitted = _add_notes(fitted, self._notes(judged))

@@ -191,6 +191,8 @@ class OneTable:
         judged, has_own = None, fit.estimator.CROSS_VALIDATES
         if n_folds := judging.count_folds(has_own=has_own):
             judged = fit.cross_validate(console, rows, n_folds, seed)
+            if judged is not None and not (left_out is None and tested is None):
+                print_measures(console, judged.answers)  # the model keeps figures of other rows
         fit.estimator.set_params(verbose=int(sys.stderr.isatty()))
         model = fit.model_with_notes(rows)
         if left_out is not None:

@@ -186,7 +186,7 @@ def cross_validate(
         for train, test in splits:
             parts.append(ask(learn(table.take(train)), table.take(test), ""))
             advance()
-    origin = f"out-of-fold training rows ({title})"
+    origin = f"out-of-fold training rows ({title}, pooled)"
     return HeldOutAnswers(join_answers(parts, np.concatenate([t for _, t in splits]), origin))
 
 

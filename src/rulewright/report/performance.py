@@ -149,8 +149,8 @@ def _notes(answers: ClassAnswers, *, fresh: bool) -> list[str]:
     if missing := find_never_chosen(answers):
         named = ", ".join(f'"{name}"' for name in missing[:_NAMED])
         notes.append(
-            f"the model predicts none of these rows as {named}: another class is always more "
-            "probable. The probabilities are not affected; choose a threshold below or costs"
+            f"the model predicts none of these rows as {named}. The probabilities are not "
+            "affected: another threshold or other costs change the predictions"
         )
     abstains = answers.flags.get("abstains")
     if abstains is not None and abstains.any():

@@ -91,7 +91,7 @@ class HeldOutRows:
         own = replace(size, losses=size.losses[:, seen], answers=size.answers[:, :, seen])
         times = f", repeated {len(repeats)} times" if len(repeats) > 1 else ""
         chosen = "" if how == "max" else "; corrected for the choice of the size"
-        origin = f"{ROWS} training rows ({len(repeats[0])} folds{times}{chosen})"
+        origin = f"{ROWS} training rows ({len(repeats[0])} folds{times}, pooled{chosen})"
         weights = weights[seen]
         if weights.max() > MOST_WEIGHT:  # such weights count no rows, and their squares overflow
             weights = weights / weights.max()
