@@ -222,7 +222,7 @@ def test_curves_are_of_the_class_that_is_named():
     known = ask_model(OF_TWO.model_, TWO, "").select_known()
     for place, name in enumerate(known.names):
         expected = gain_curve(replace(known, positive=place))
-        rows = [row for row in drawn(rw.plot_gain(OF_TWO, TWO, positive=name))]
+        rows = drawn(rw.plot_gain(OF_TWO, TWO, positive=name))
         np.testing.assert_allclose([row["y"] for row in rows][: len(expected.y)], expected.y)
     with pytest.raises(ValueError, match="needs a model of two classes"):
         rw.plot_roc(OF_THREE, THREE, positive=known.names[0])

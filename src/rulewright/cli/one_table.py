@@ -15,6 +15,7 @@ from rulewright import scale
 from rulewright.cli.classes import ClassOptions
 from rulewright.cli.constraints import errors_by_option, set_bias
 from rulewright.cli.display import print_data, print_finding_notes
+from rulewright.cli.evaluate import print_measures
 from rulewright.cli.learners import (
     FOR_MANY_CLASSES,
     NO_CONSTRAINTS,
