@@ -80,7 +80,8 @@ class Scores:
         """Choose the class of interest of two classes, of more those that move most."""
         names = [cut_line(name, 20) for name in model.head_names]
         if not names:
-            return cls(f"change of {target}", f"mean {target}", [""], [None], np.ones((1, 1)))
+            unit = f"change of {cut_line(target, 22) if target else 'the prediction'}"
+            return cls(unit, f"mean {target or 'target'}", [""], [None], np.ones((1, 1)))
         if len(names) == 2:
             k = class_of_interest(model)
             weights = np.array([[1.0 if j == k else -1.0 for j in range(2)]])

@@ -135,6 +135,7 @@ def content_of(
     findings: Sequence[Finding] | None = None,
     pictures: GraphPictures | None = None,
     by: Mapping[str, Column] | None = None,
+    target: str = "",
 ) -> Content:
     """Put together what a report shows; see ``write_report``."""
     known = table is not None and table.target is not None
@@ -151,12 +152,11 @@ def content_of(
         findings = examine(table, provenance.get("target", "target"))
     kinds = {rule.coverage.rows for rule in model.rules}
     lines = rule_lines(model, rows, places, judge=fresh)
-    target = name_target(
-        model, None if table is None else table.target_name, provenance.get("target")
-    )
-    measured = None if answers is None else performance(answers, fresh=fresh)
+    named = None if table is None else table.target_name
+    target = name_target(model, target, named, provenance.get("target"))
+    measured = None if answers is None else performance(answers, fresh=fresh, target=target)
     importances = insight.column_importances(model, rows)
-    scores, columns = column_views(model, rows, importances, target or "the prediction")
+    scores, columns = column_views(model, rows, importances, target)
     return Content(
         title=title or (f"Rules for {target}" if target else "Rule model report"),
         kind=title_of(model),
@@ -167,7 +167,7 @@ def content_of(
         decides=not issubclass(model.outcome, Adds | Votes),
         scores=scores,
         columns=columns,
-        groups=group_tables(model, answers, dict(by or {}), target or "number"),
+        groups=group_tables(model, answers, dict(by or {}), target or "value"),
         says=paragraphs([*model.preamble().splitlines(), *model.decision_lines()]),
         data=data_summary(model, table, answers, findings or ()),
         has_data=table is not None,
@@ -187,7 +187,7 @@ def content_of(
         twins=twin_rules(rows),
         panel=_panel(model, table, places),
         changes=row_changes(model, table, places),
-        importance=insight.importance_drawing(model, importances),
+        importance=insight.importance_drawing(model, importances, target),
         constraints=insight.entries_of(model, "constraints"),
         certificate=insight.certificate_lines(model),
         provenance=[*provenance.items(), *insight.notes_of(model, _NOTED), *_versions()],

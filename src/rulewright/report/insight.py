@@ -53,10 +53,12 @@ def column_importances(model: RuleModel, rows: EvaluatedRows | None) -> dict[str
         return {}
 
 
-def importance_drawing(model: RuleModel, found: Mapping[str, float]) -> Drawing | None:
+def importance_drawing(
+    model: RuleModel, found: Mapping[str, float], target: str = ""
+) -> Drawing | None:
     """Draw how much each column matters, or where terms do not add up how many rules use it."""
     if found:
-        return _importance(model, found)
+        return _importance(model, found, target)
     uses = Counter(name for rule in model.rules for name in rule.body.columns)
     if not uses:
         return None
@@ -66,14 +68,14 @@ def importance_drawing(model: RuleModel, found: Mapping[str, float]) -> Drawing 
     return Drawing(title, bars(items, Axis("number of rules"), title, text), text)
 
 
-def _importance(model: RuleModel, found: Mapping[str, float]) -> Drawing:
+def _importance(model: RuleModel, found: Mapping[str, float], target: str) -> Drawing:
     total = sum(found.values()) or 1.0
     shown = list(found.items())[:_SHOWN_COLUMNS]
     items = [(escape_line(k), 100 * v / total, f"{100 * v / total:.0f} %") for k, v in shown]
-    unit = "points" if model.head_names else "units of the target"
+    unit = " points" if model.head_names else f" (in units of {target})" if target else ""
     text = (
         f"{cut_line(items[0][0])} contributes most: what its rules add varies by "
-        f"{format_number(shown[0][1], 3)} {unit} from row to row (standard deviation). The effect "
+        f"{format_number(shown[0][1], 3)}{unit} from row to row (standard deviation). The effect "
         "of a rule with several columns is divided equally among them."
     )
     title = "What each column contributes"
@@ -96,13 +98,14 @@ def _draw_left_out(model: RuleModel) -> list[LineChart]:
     if size is None:
         return []
     losses, chosen = np.array(size["left_out_loss"], np.float64), int(size["n_rules"])
+    counted = "rules and linear terms" if size.get("linear") else "rules"
     if model.head_names:
-        return _sizes(np.arange(len(losses)), losses, chosen, "log-loss")
+        return _sizes(np.arange(len(losses)), losses, chosen, "log-loss", counted)
     unit = size.get("unit")  # older models do not know it: their errors are relative
     errors, name = np.sqrt(np.maximum(losses, 0.0)), "RMSE"
     if unit is None:
         errors, name = 100 * errors / (errors[0] or 1.0), "RMSE in % of that without rules"
-    return _sizes(np.arange(len(losses)), errors * float(unit or 1.0), chosen, name)
+    return _sizes(np.arange(len(losses)), errors * float(unit or 1.0), chosen, name, counted)
 
 
 def _compression(model: RuleModel) -> list[LineChart]:
@@ -114,19 +117,21 @@ def _compression(model: RuleModel) -> list[LineChart]:
     return _sizes(sizes, losses, int(found["n_rules"]), "log-loss")
 
 
-def _sizes(sizes: Any, losses: Any, chosen: int, unit: str) -> list[LineChart]:
+def _sizes(
+    sizes: Any, losses: Any, chosen: int, unit: str, counted: str = "rules"
+) -> list[LineChart]:
     at = float(losses[int(np.flatnonzero(sizes == chosen)[0])])
     text = (
-        f"{unit[0].upper()}{unit[1:]} without rules: {format_number(losses[0])}. With {write_count(chosen, 'rule')} "
-        f"(marked): {format_number(at)}. Lowest: {format_number(losses.min())}, with "
-        f"{write_count(int(sizes[losses.argmin()]), 'rule')}."
+        f"{unit[0].upper()}{unit[1:]} without rules: {format_number(losses[0])}. At the size of this "
+        f"model (marked): {format_number(at)}. Lowest: {format_number(losses.min())}, at "
+        f"{int(sizes[losses.argmin()])}."
     )
     lines = [
         ChartLine("", np.asarray(sizes, np.float64), losses),
         ChartLine("", np.array([float(chosen)]), np.array([at]), "points"),
     ]
     title, y = "Error by number of rules", Axis(f"{unit}, out-of-fold")
-    return [LineChart(title, lines, Axis("number of rules"), y, text)]
+    return [LineChart(title, lines, Axis(f"number of {counted}"), y, text)]
 
 
 def price_lines(model: RuleModel) -> list[dict[str, str]]:

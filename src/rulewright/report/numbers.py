@@ -17,7 +17,7 @@ def format_number(value: float, digits: int = 4) -> str:
         return NONE
     if abs(value) >= 10 ** (digits - 1):
         return f"{value:,.0f}"
-    return f"{value:.{digits}g}"
+    return f"{value:,.{digits}g}"
 
 
 def format_signed_number(value: float, *, points: bool = False) -> str:

@@ -117,8 +117,15 @@ def report_html(
         findings=findings,
         pictures=pictures,
         by=group_columns(X, model, by),
+        target=_name_of(y),
     )
     return render_page(content)
+
+
+def _name_of(y: Any) -> str:
+    """Return the name of a column or a series; nothing where it has none."""
+    name = y if isinstance(y, str) else getattr(y, "name", None)
+    return name if isinstance(name, str) else ""
 
 
 def _pictures(model: Any, X: Any) -> GraphPictures:

@@ -134,9 +134,9 @@ def _values(column: Column) -> list[Any]:
 
 @dataclass(frozen=True)
 class RowChange:
-    """One row, numbered from 0, and what would change its answer.
+    """One row, numbered from 0, and what would change its prediction.
 
-    `title` says why this row is shown; `answers` are changes and what the model then answers;
+    `title` says why this row is shown; `answers` are changes and what the model then predicts;
     `note` says what is proven, or why there is no answer.
     """
 
@@ -148,7 +148,7 @@ class RowChange:
 
 
 def row_changes(model: RuleModel, table: Table | None, places: Places) -> list[RowChange]:
-    """Tell of a few of the rows that the page holds what would change their answers."""
+    """Return what would change the predictions of a few rows that the page holds."""
     if table is None or not len(places) or not model.columns:
         return []
     rows = table.take(places)
@@ -169,7 +169,7 @@ def _row_change(row: int, why: str, told: Counterfactuals) -> RowChange:
         )
         for one in told.found
     ]
-    title = f"Row {row}, {why}: the model says {answer_text(told.answer, told.probability)}"
+    title = f"Row {row}: predicted {answer_text(told.answer, told.probability)}{why}"
     return RowChange(row, title, told.goal, answers, told.note)
 
 
@@ -184,25 +184,25 @@ def _of_classes(model: Any, rows: Table) -> Iterator[tuple[int, str, dict[str, A
     scores = model.scores(rows)
     chosen, ordered = model.decide(scores), np.sort(model.probabilities(scores), axis=1)
     interest = _rare_class(model, chosen)
-    name = escape_line(model.class_names[interest])
+    other = {"target_class": model.classes[1 - interest]} if len(model.classes) == 2 else {}
     used, codes = [], chosen if rows.target is None else class_codes(model, rows)
     wrong = (codes != chosen) & (codes >= 0)
     for right in (True, False):
         found = np.flatnonzero((chosen == interest) & (wrong != right))
         if len(found) and not used:
             used.append(int(found[0]))
-            why = "" if rows.target is None else ", rightly" if right else ", wrongly"
-            yield used[0], f"the first predicted {name}{why}", {}
+            why = "" if rows.target is None else ", correctly" if right else ", wrongly"
+            yield used[0], why, other
     for part in (wrong & (codes == interest), wrong):
         found = np.setdiff1d(np.flatnonzero(part), used)
         if len(found) and len(used) < 2:
             used.append(int(found[0]))
             truth = model.classes[codes[found[0]]]
-            why = f"wrongly predicted (true class: {escape_line(label_of(truth))})"
+            why = f", wrongly (true class: {escape_line(label_of(truth))})"
             yield used[-1], why, {"target_class": truth}
     unsure = int(np.argmin(ordered[:, -1] - ordered[:, -2]))
     if unsure not in used:
-        yield unsure, "the least certain", {}
+        yield unsure, ", the least certain row", {}
 
 
 def _rare_class(model: Any, chosen: Any) -> int:
@@ -219,9 +219,9 @@ def _of_numbers(model: Any, rows: Table) -> Iterator[tuple[int, str, dict[str, A
     mean = float(f"{np.mean(said):.4g}")
     most, least = int(np.argmax(said)), int(np.argmin(said))
     if said[most] > mean:
-        yield most, "the largest prediction", {"target_range": (None, mean)}
+        yield most, ", the largest prediction", {"target_range": (None, mean)}
     if said[least] < mean:
-        yield least, "the smallest prediction", {"target_range": (mean, None)}
+        yield least, ", the smallest prediction", {"target_range": (mean, None)}
 
 
 def twin_rules(rows: EvaluatedRows | None) -> list[tuple[int, int, str]]:

@@ -290,7 +290,7 @@
     }
     if (shown > MOST) all.append(make("li", "and " + (shown - MOST) + " more"));
     by("holding").replaceChildren(all);
-    by("holding-title").textContent = holding === 0 ? "No rule applies: the prediction is that of the start"
+    by("holding-title").textContent = holding === 0 ? "No rule applies"
       : holding + (holding === 1 ? " rule applies" : " rules apply");
   }
 
