@@ -52,7 +52,9 @@ class Step:
         if self.is_missing:
             return column.is_missing
         if self.labels:
-            known = [column.schema.labels.index(x) for x in self.labels if x in column.schema.labels]
+            known = [
+                column.schema.labels.index(x) for x in self.labels if x in column.schema.labels
+            ]
             return np.isin(column.values, known)
         values = column.values
         above = values > self.low if self.low_open else values >= self.low
@@ -94,24 +96,12 @@ def column_steps(model: Any, column: str) -> ColumnSteps:
     if not schema.type.ordered:
         steps = _label_steps(fitted, own, schema)
     else:
-        marks = {m for t in own if isinstance(t, RuleTerm) for m in _marks(t, column)}
+        marks = {m for t in own if isinstance(t, RuleTerm) for m in t.marks(column)}
         steps = _interval_steps(fitted, own, schema, sorted(marks | _bends(lines)))
     missing = _sum(fitted, own, schema, [math.nan if schema.type.ordered else MISSING_CODE])[0]
     steps.append(Step(missing, missing))
     rules = tuple(t.place for t in own if isinstance(t, RuleTerm))
     return ColumnSteps(column, tuple(steps), rules, tuple(joint), bool(lines))
-
-
-def thresholds(model: Additive, column: str) -> list[float]:
-    """Return the thresholds of all rules on an ordered column."""
-    _, terms = additive_terms(model, "thresholds")
-    found = [m for t in terms if isinstance(t, RuleTerm) for m in _marks(t, column)]
-    return sorted(set(found))
-
-
-def _marks(term: RuleTerm, column: str) -> list[Any]:
-    own = [part for part in term.rule.body.conditions if part.column == column]
-    return [mark for part in own for mark in part.marks]
 
 
 def _bends(lines: Sequence[LinearTerm]) -> set[float]:
@@ -155,8 +145,10 @@ def _interval_steps(
     steps: list[Step] = []
     for (low, high, is_open), first, last in zip(cells, firsts, lasts, strict=True):
         low_open = is_open
-        if steps and _same(first, last) and _same(steps[-1].adds_high, first):
-            old = steps.pop()
+        old = steps[-1] if steps else None
+        level = old is not None and (not is_open or _same(old.adds, old.adds_high))
+        if old and level and _same(first, last) and _same(old.adds_high, first):
+            steps.pop()
             low, low_open, first = old.low, old.low_open, old.adds
         steps.append(Step(first, last, (), low, high, low_open, is_open))
     return steps

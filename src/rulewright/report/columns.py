@@ -191,7 +191,9 @@ def _writer(model: RuleModel, column: str, table: Table | None) -> Callable[[Ste
         if step.is_missing:
             return _MISSING
         if step.labels:
-            shown = ", ".join(cut_line(label, 24) or "(empty)" for label in step.labels[:_SHOWN_LABELS])
+            shown = ", ".join(
+                cut_line(label, 24) or "(empty)" for label in step.labels[:_SHOWN_LABELS]
+            )
             more = len(step.labels) - _SHOWN_LABELS
             return f"{shown} and {more} more" if more > 0 else shown
         ends = {"low_open": step.low_open, "high_open": step.high_open}

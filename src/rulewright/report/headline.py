@@ -55,9 +55,7 @@ def _what(model: RuleModel, target: str) -> str:
     return f"Predicts whether {target} is {listed}" if target else f"Predicts {listed}"
 
 
-def _class_figures(
-    model: RuleModel, answers: Answers, found: dict[str, Measure]
-) -> Sequence[str]:
+def _class_figures(model: RuleModel, answers: Answers, found: dict[str, Measure]) -> Sequence[str]:
     assert isinstance(answers, ClassAnswers)
     known = answers.select_known()
     parts = []

@@ -172,7 +172,10 @@ def compare_stored(
     rows, known = stored
     shown = {one.name: one for one in performance.figures}
     known = {name: value for name, value in known.items() if name in shown}
-    new = any(shown[name].text(value) != shown[name].text(shown[name].value) for name, value in known.items())
+    new = any(
+        shown[name].text(value) != shown[name].text(shown[name].value)
+        for name, value in known.items()
+    )
     return (rows, known) if new else ("", {})
 
 
