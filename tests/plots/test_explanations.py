@@ -136,7 +136,9 @@ def test_steps_with_deciles():
     found = partial_dependence(MODEL, ROWS, "a")
     chart = dependence_chart(found, target="price")
     line, rug = drawn(chart)
-    points = [(point[0], value) for point, value in zip(found.points, found.values[:, 0])]
+    points = [
+        (point[0], value) for point, value in zip(found.points, found.values[:, 0], strict=True)
+    ]
     assert set(points) <= set(corners(line))
     assert {x for x, _ in set(corners(line)) - set(points)} <= set(found.edges)
     for (x, y), (next_x, next_y) in itertools.pairwise(corners(line)):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import Table
     from rulewright.explain import EvaluatedRows
-    from rulewright.kernels import FloatArray
+    from rulewright.kernels import BoolArray, FloatArray
     from rulewright.model import RuleModel
 
 _SHOWN_COLUMNS, _SHOWN_CLASSES, _SHOWN_STEPS, _SHOWN_LABELS = 12, 3, 30, 5
@@ -169,7 +169,7 @@ def _step_line(
     )
 
 
-def _observe(model: RuleModel, rows: EvaluatedRows, inside: FloatArray, scores: Scores) -> str:
+def _observe(model: RuleModel, rows: EvaluatedRows, inside: BoolArray, scores: Scores) -> str:
     """Write the share of the class of interest, or the mean, among some rows with a target."""
     weights = rows.weights[inside]
     if rows.table.target is None or not weights.sum():

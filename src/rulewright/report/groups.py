@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rulewright.data import Column
-    from rulewright.kernels import BoolArray, FloatArray, IntArray
+    from rulewright.evidence import Places
+    from rulewright.kernels import BoolArray, FloatArray
     from rulewright.model import RuleModel
 
 SMALL, _SMALL_CLASS = 30, 10
@@ -116,7 +117,7 @@ def _group_table(
     return GroupTable(cut_line(name), titles, groups, _in_words(groups))
 
 
-def _groups(column: Column) -> tuple[IntArray, list[str]]:
+def _groups(column: Column) -> tuple[Places, list[str]]:
     """Return the group of each row and the names of the groups."""
     ordered, missing = column.schema.type.ordered, column.is_missing
     codes = np.full(len(column), -1, dtype=np.int64)
@@ -141,7 +142,7 @@ def _groups(column: Column) -> tuple[IntArray, list[str]]:
     return codes, labels
 
 
-def _cut_numbers(column: Column) -> tuple[IntArray, list[str]]:
+def _cut_numbers(column: Column) -> tuple[Places, list[str]]:
     """Group numbers or dates by value if there are few, else by quartile."""
     kind, known = column.schema.type, column.values[~column.is_missing]
     values = np.unique(known)
@@ -163,8 +164,8 @@ def _cut_numbers(column: Column) -> tuple[IntArray, list[str]]:
 def _take(answers: Answers, inside: BoolArray) -> Answers:
     """Return the answers on some rows, with the figures of these rows alone."""
     if isinstance(answers, NumberAnswers):
-        parts = (answers.truth, answers.predicted, answers.weights)
-        return NumberAnswers(answers.origin, *(part[inside] for part in parts))
+        truth, predicted = answers.truth[inside], answers.predicted[inside]
+        return NumberAnswers(answers.origin, truth, predicted, answers.weights[inside])
     return replace(
         answers,
         **{

@@ -121,10 +121,10 @@ def _sizes(
     sizes: Any, losses: Any, chosen: int, unit: str, counted: str = "rules"
 ) -> list[LineChart]:
     at = float(losses[int(np.flatnonzero(sizes == chosen)[0])])
+    least = f"{format_number(losses.min())}, at {int(sizes[losses.argmin()])}"
     text = (
-        f"{unit[0].upper()}{unit[1:]} without rules: {format_number(losses[0])}. At the size of this "
-        f"model (marked): {format_number(at)}. Lowest: {format_number(losses.min())}, at "
-        f"{int(sizes[losses.argmin()])}."
+        f"{unit[0].upper()}{unit[1:]} without rules: {format_number(losses[0])}. At the size of "
+        f"this model (marked): {format_number(at)}. Lowest: {least}."
     )
     lines = [
         ChartLine("", np.asarray(sizes, np.float64), losses),

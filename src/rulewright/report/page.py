@@ -15,7 +15,6 @@ from markupsafe import Markup
 
 from rulewright import html
 from rulewright.data import Finding, optional, replace_file
-from rulewright.evidence import Answers
 from rulewright.model import RuleModel, write_count
 from rulewright.report.answers import N_ROWS, read_report_rows
 from rulewright.report.content import Content, content_of
@@ -25,6 +24,7 @@ from rulewright.report.numbers import format_number, format_percent
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rulewright.evidence import Answers
     from rulewright.report.pictures import GraphPictures
     from rulewright.report.rule_lines import RuleLine
 

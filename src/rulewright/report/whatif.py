@@ -185,7 +185,8 @@ def _of_classes(model: Any, rows: Table) -> Iterator[tuple[int, str, dict[str, A
     chosen, ordered = model.decide(scores), np.sort(model.probabilities(scores), axis=1)
     interest = _rare_class(model, chosen)
     other = {"target_class": model.classes[1 - interest]} if len(model.classes) == 2 else {}
-    used, codes = [], chosen if rows.target is None else class_codes(model, rows)
+    used: list[int] = []
+    codes = chosen if rows.target is None else class_codes(model, rows)
     wrong = (codes != chosen) & (codes >= 0)
     for right in (True, False):
         found = np.flatnonzero((chosen == interest) & (wrong != right))
