@@ -87,7 +87,7 @@ def test_bars_stay_inside():
     assert "<b>" in draw_bar(0.5, base=0.2)
     assert "--p:25.0%" in draw_bar(5.0, scale=(0.0, 20.0))
     assert "--l:50.0%;--p:50.0%" in draw_move(2.0, 2.0)
-    assert 'down" style="--l:25.0%;--p:25.0%' in draw_move(-1.0, 2.0)
+    assert 'k1" style="--l:25.0%;--p:25.0%' in draw_move(-1.0, 2.0)
     assert "--p:0.0%" in draw_move(0.0, 0.0)
 
 

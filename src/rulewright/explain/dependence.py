@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import Column, DataError, Table, read_like
-from rulewright.explain.terms import Additive, RuleTerm, Term, additive_terms, intercepts, n_outputs
+from rulewright.explain.terms import (
+    Additive,
+    LineTerm,
+    RuleTerm,
+    Term,
+    additive_terms,
+    intercepts,
+    n_outputs,
+    thresholds,
+)
 from rulewright.model import to_frame
 from rulewright.rules import Conjunction
 
@@ -46,6 +55,9 @@ class Dependence:
         share of each label of the points.
     kinds : tuple of str
         The kinds of the columns; moments of dates are milliseconds since 1970.
+    edges : tuple of float or None
+        Where the answer jumps: the thresholds on one ordered column, between which it is constant.
+        None for other columns, and where a linear term makes it a slope.
     """
 
     columns: tuple[str, ...]
@@ -54,6 +66,7 @@ class Dependence:
     names: tuple[str, ...]
     spread: tuple[tuple[float, ...], ...] = ()
     kinds: tuple[str, ...] = ()
+    edges: tuple[float, ...] | None = None
 
     def to_table(self) -> dict[str, list[Any]]:
         """Give a dict of columns: the values, and the mean of each score."""
@@ -91,7 +104,8 @@ def partial_dependence(
     sample_weight : array-like, optional
         Weights of the rows.
     max_points : int, optional
-        Values of a column at most; quantiles are taken of more. By default 200, and 45 of two.
+        Maximum number of values of a column; with more values quantiles are taken, and the values
+        next to thresholds. By default 200, and 45 for two columns.
     """
     fitted, terms = additive_terms(model, "partial_dependence")
     names = (columns,) if isinstance(columns, str) else tuple(columns)
@@ -103,7 +117,8 @@ def partial_dependence(
     table = read_like(X, fitted.schema, {*fitted.columns, *names}, weights=sample_weight)
     weights = np.ones(len(table)) if table.weights is None else table.weights
     most = max_points or (MOST_POINTS if len(names) == 1 else int((10 * MOST_POINTS) ** 0.5) + 1)
-    grid = _grid(table, names, most)
+    marks = [thresholds(fitted, n) if table[n].schema.type.ordered else [] for n in names]
+    grid = _grid(table, names, most, marks)
     values = np.tile(intercepts(fitted), (len(grid), 1))
     for term in terms:
         mean = mean_added(term, grid, table, weights, names)
@@ -111,7 +126,10 @@ def partial_dependence(
     spread = tuple(_measure_spread(table[name], weights) for name in names)
     called = fitted.head_names or ("prediction",)
     kinds = tuple(table[name].schema.kind for name in names)
-    return Dependence(names, _points(grid, names), values, called, spread, kinds)
+    sloped = any(isinstance(term, LineTerm) and term.columns == names for term in terms)
+    level = len(names) == 1 and table[names[0]].schema.type.ordered and not sloped
+    edges = tuple(marks[0]) if level else None
+    return Dependence(names, _points(grid, names), values, called, spread, kinds, edges)
 
 
 def mean_added(
@@ -167,9 +185,9 @@ def _with_values(rows: Table, at: Table, i: int, columns: Sequence[str]) -> Tabl
     return replace(rows, columns=tuple(changed))
 
 
-def _grid(table: Table, names: Sequence[str], most: int) -> Table:
+def _grid(table: Table, names: Sequence[str], most: int, marks: Sequence[list[float]]) -> Table:
     """Make a table of all combinations of values of the columns."""
-    found = [_values(table[name], most) for name in names]
+    found = [_values(table[name], most, own) for name, own in zip(names, marks, strict=True)]
     combined = list(zip(*itertools.product(*found), strict=True))
     columns = [
         replace(table[name], values=np.array(values, dtype=table[name].values.dtype))
@@ -180,11 +198,19 @@ def _grid(table: Table, names: Sequence[str], most: int) -> Table:
     )
 
 
-def _values(column: Column, most: int) -> list[Any]:
-    """Give the known values that occur, or quantiles of too many numbers."""
+def _values(column: Column, most: int, marks: Sequence[float]) -> list[Any]:
+    """Return the known values that occur, or quantiles of too many numbers.
+
+    Values next to the thresholds are kept, so that no step is lost.
+    """
     known = np.unique(column.values[~column.is_missing])
     if column.schema.type.ordered and len(known) > most:
-        known = np.unique(np.quantile(known, np.linspace(0, 1, most), method="nearest"))
+        next_to = [
+            np.searchsorted(known, marks, side) + k for side in ("left", "right") for k in (-1, 0)
+        ]
+        kept = np.clip(np.concatenate(next_to).astype(np.intp), 0, len(known) - 1)
+        quantiles = np.quantile(known, np.linspace(0, 1, most), method="nearest")
+        known = np.unique(np.concatenate([quantiles, known[kept]]))
     if not len(known):
         raise DataError(f"Column {column.schema.name!r} has no known values.")
     return list(known)

@@ -40,6 +40,11 @@ class RuleTerm:
         assert isinstance(self.rule.outcome, Adds)
         return self.rule.outcome.value, self.rule.outcome.otherwise
 
+    def marks(self, column: str) -> list[Any]:
+        """Return the thresholds or labels that the body tests on a column."""
+        own = [part for part in self.rule.body.conditions if part.column == column]
+        return [mark for part in own for mark in part.marks]
+
     def contributions(self, table: Table) -> FloatArray:
         """Give what the rule adds to each row of a table."""
         response, otherwise = self.amounts
@@ -93,6 +98,12 @@ def additive_terms(model: Any, step: str) -> tuple[Additive, list[Term]]:
         )
     rules: list[Term] = [RuleTerm(place, rule) for place, rule in enumerate(model.rules)]
     return model, [*rules, *(LineTerm(place, line) for place, line in enumerate(model.linear))]
+
+
+def thresholds(model: Additive, column: str) -> list[float]:
+    """Return the thresholds of all rules on an ordered column, in ascending order."""
+    terms = [RuleTerm(place, rule) for place, rule in enumerate(model.rules)]
+    return sorted({mark for term in terms for mark in term.marks(column)})
 
 
 def n_outputs(model: Additive) -> int:

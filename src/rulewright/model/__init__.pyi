@@ -11,6 +11,13 @@ from .decisions import Balanced as Balanced
 from .decisions import Decision as Decision
 from .decisions import LowestCost as LowestCost
 from .decisions import Threshold as Threshold
+from .directions import Direction as Direction
+from .directions import Look as Look
+from .directions import class_of_interest as class_of_interest
+from .directions import direction as direction
+from .directions import is_signed as is_signed
+from .directions import largest_amount as largest_amount
+from .directions import looks as looks
 from .document import ModelFileError as ModelFileError
 from .document import json_list as json_list
 from .document import library_version as library_version

@@ -19,6 +19,7 @@ from rulewright.report.curves import (
     roc_curves,
 )
 from rulewright.report.figures import Axis, ChartLine, LineChart, percent_text
+from rulewright.report.numbers import format_number
 from rulewright.trust import certify_held_out
 
 _SHOWN_POINTS = 600
@@ -36,14 +37,15 @@ class Performance:
     notes: list[str] = field(default_factory=list)
 
 
-def performance(answers: Answers, *, fresh: bool) -> Performance:
+def performance(answers: Answers, *, fresh: bool, target: str = "") -> Performance:
     """Measure answers and draw them.
 
     With `fresh` rows, which played no part in learning, an exact bound of the error is stated.
+    `target` is the name of the numbers.
     """
     if isinstance(answers, ClassAnswers):
         return _of_classes(answers, fresh=fresh)
-    drawings = [predictions_graph(answers), residuals_graph(answers)]
+    drawings = [predictions_graph(answers, target), residuals_graph(answers, target)]
     return Performance(answers.origin, len(answers.truth), measures(answers), drawings)
 
 
@@ -152,30 +154,33 @@ def _select_points(answers: NumberAnswers) -> tuple[np.ndarray, np.ndarray]:
     return answers.predicted[places], answers.truth[places]
 
 
-def predictions_graph(answers: NumberAnswers) -> LineChart:
+def predictions_graph(answers: NumberAnswers, target: str = "") -> LineChart:
     """Draw true over predicted numbers."""
     predicted, truth = _select_points(answers)
     ends = np.array([min(predicted.min(), truth.min()), max(predicted.max(), truth.max())])
     correlation = 0.0
     if np.ptp(answers.predicted) > 0 and np.ptp(answers.truth) > 0:
         correlation = float(np.corrcoef(answers.predicted, answers.truth)[0, 1])
-    text = f"Correlation {correlation:.2f}; on the dashed line a prediction is right."
+    text = f"Correlation {correlation:.2f}. Dashed: predictions that equal the true value."
     lines = [ChartLine("", ends, ends, "reference"), ChartLine("", predicted, truth, "dots")]
-    x, y = Axis("predicted number (units of the target)"), Axis("true number (units of the target)")
-    return LineChart("Predicted and true numbers", lines, x, y, text)
+    name = _axis_name(target)
+    x, y = Axis(f"predicted {name}"), Axis(f"true {name}")
+    return LineChart("Predicted and true values", lines, x, y, text)
 
 
-def residuals_graph(answers: NumberAnswers) -> LineChart:
+def _axis_name(target: str) -> str:
+    return cut_line(target, 22) if target else "value"
+
+
+def residuals_graph(answers: NumberAnswers, target: str = "") -> LineChart:
     """Draw errors over predicted numbers."""
     predicted, truth = _select_points(answers)
     errors = answers.truth - answers.predicted
     low, high = np.quantile(errors, [0.05, 0.95])
-    text = f"Nine of ten errors are between {low:.4g} and {high:.4g}; dashed: no error."
+    ends_text = f"{format_number(low)} and {format_number(high)}"
+    text = f"Nine of ten errors are between {ends_text}. Dashed: no error."
     ends = np.array([predicted.min(), predicted.max()])
     zero = ChartLine("", ends, np.zeros(2), "reference")
     lines = [zero, ChartLine("", predicted, truth - predicted, "dots")]
-    x, y = (
-        Axis("predicted number (units of the target)"),
-        Axis("true minus predicted number (units of the target)"),
-    )
+    x, y = Axis(f"predicted {_axis_name(target)}"), Axis("true minus predicted value")
     return LineChart("Residuals", lines, x, y, text)

@@ -391,5 +391,5 @@ def _cell(value: Any) -> str | None:
 def answer_text(answer: Any, probability: float | None) -> str:
     """Write a class with its probability, or a number."""
     if probability is None:
-        return f"{answer:.6g}"
+        return f"{answer:,.6g}" if abs(answer) < 1e5 else f"{answer:,.0f}"
     return f"{escape_line(label_of(answer))} ({probability:.2f})"

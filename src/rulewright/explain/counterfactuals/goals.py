@@ -91,8 +91,8 @@ def _number_goal(model: RuleModel, target_range: Any) -> ChangeGoal:
         return reached, -np.maximum(np.maximum(low - scores, scores - high), 0.0)
 
     if high == math.inf:
-        words = f"{low:.6g} or more"
+        words = f"{low:,.12g} or more"
     else:
-        words = f"{high:.6g} or less" if low == -math.inf else f"{low:.6g} to {high:.6g}"
+        words = f"{high:,.12g} or less" if low == -math.inf else f"{low:,.12g} to {high:,.12g}"
     one_sided = math.inf in (-low, high)
     return ChangeGoal(words, tell, isinstance(model, RegressionRules) and one_sided)
