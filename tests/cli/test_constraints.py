@@ -60,7 +60,7 @@ def test_the_learned_model_obeys(cli, loans, tmp_path):
 @pytest.mark.parametrize(
     ("options", "part"),
     [
-        (["--monotone", "income"], "--monotone: 'income' must be written as column=value"),
+        (["--monotone", "income"], "--monotone: 'income' must have the form column=value"),
         (["--monotone", "income=up"], "--monotone: column 'income' must be increasing or decr"),
         (
             ["--monotone", "incom=increasing"],
