@@ -122,8 +122,8 @@ def test_one_model_has_weight_one():
 @pytest.mark.parametrize(
     ("models", "options", "words"),
     [
-        ([], {}, "at least one to average"),
-        ([GOOD, 3], {}, r"models\[1\] must be a model of classes .* not int"),
+        ([], {}, "give at least one model"),
+        ([GOOD, 3], {}, r"models\[1\] must be a classification model .* not int"),
         ([GOOD], {"evidence": "some"}, "evidence must be one of own, shared, heldout"),
         ([GOOD], {"estimator": "best"}, "estimator must be one of model, ml, laplace"),
         ([GOOD], {"evidence": "own"}, "needs parts"),

@@ -213,7 +213,7 @@ def test_errors_say_what_is_needed():
     with pytest.raises(ValueError, match="interactions needs a model that adds up rules"):
         interaction_null(votes, ROWS, y)
     joined = MLRulesClassifier(20, growth=Growth(prune=False), random_state=0)
-    with pytest.raises(ValueError, match=r"joins columns .*rules have one condition"):
+    with pytest.raises(ValueError, match=r"combines columns .*rules have one condition"):
         interaction_null(CLASSIFIERS[0], ROWS, y, additive=joined)
     with pytest.raises(ValueError, match="requires y to be passed"):
         interaction_null(CLASSIFIERS[0], ROWS)

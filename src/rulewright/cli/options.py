@@ -36,12 +36,12 @@ Numeric = Annotated[
     list[str] | None,
     file_option(
         metavar="COL[:HOW]",
-        help="Read text as numbers (*); HOW: coerce, comma or thousands.",
+        help="Read text as numbers (*), by coerce, comma or thousands.",
     ),
 ]
 Date = Annotated[
     list[str] | None,
-    file_option(metavar="COL[:ORDER]", help="Read text as dates (*); ORDER: dmy, mdy or ymd."),
+    file_option(metavar="COL[:ORDER]", help="Read text as dates (*), in order dmy, mdy or ymd."),
 ]
 Drop = Annotated[list[str] | None, file_option(metavar="COL", help="Ignore a column (*).")]
 Missing = Annotated[

@@ -193,7 +193,7 @@ class Stability(Method):
         bound = pair_bound(self.first(n_columns), n_columns, self.threshold)
         if self.n_first is None and bound > self.max_false * (1 + 1e-9):
             warnings.warn(
-                f"max_false={self.max_false:g}: each half selects at least 1 of {n_columns} columns, "
+                f"max_false={self.max_false:g}: each half selects one of {n_columns} columns, "
                 f"so the bound is {bound:.3g}. Raise threshold or max_false.",
                 stacklevel=4,
             )
