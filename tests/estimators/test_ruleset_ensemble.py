@@ -231,7 +231,7 @@ def test_too_few_rows_are_told():
     with pytest.raises(ValueError, match="two rows or more"):
         quick().fit(some(X, [0]), y[:1])
     y = np.where(np.arange(20) == 3, 7, y)
-    with pytest.warns(UserWarning, match=r"single row or two \(7\)"):
+    with pytest.warns(UserWarning, match=r"one or two rows \(7\)"):
         quick().fit(X, y)
 
 

@@ -123,7 +123,7 @@ class _Draws:
         _, terms = additive_terms(additive, "additive")
         if joined := next((term for term in terms if len(term.columns) > 1), None):
             raise ValueError(
-                f"additive: {type(additive).__name__} combines columns ({joined}): give an estimator "
+                f"additive: {type(additive).__name__} combines columns ({joined}): use a learner "
                 "whose rules have one condition"
             )
         self.table = table
