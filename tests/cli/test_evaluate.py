@@ -144,7 +144,7 @@ def test_thresholds_and_decisions(cli, cli_failure, model, loans):
     """A table of thresholds is printed, and another decision changes labels, not probabilities."""
     printed = cli("evaluate", model, loans, "--thresholds").stdout
     assert "thresholds for the probability of yes, on 800 rows (68.2% yes)" in printed
-    assert "expect slightly less on new rows" in printed
+    assert "expect slightly worse figures on new rows" in printed
     told = [
         json.loads(cli("evaluate", model, loans, "--json", "--thresholds", *decision).stdout)
         for decision in ((), ("--decision", "no:yes=5"), ("--decision", "balanced"))

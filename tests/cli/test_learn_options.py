@@ -269,10 +269,10 @@ WRONG = [
     (["--decision", "0"], "--decision 0: threshold 0 must be a probability above 0 and below 1"),
     (
         ["--decision", "maybe=0.2"],
-        "--decision maybe=0.2: 'maybe' is no class. The classes are: no, yes.",
+        "--decision maybe=0.2: 'maybe' is no class. There are: no, yes.",
     ),
     (["--decision", "no:yes=2,no=3"], "--decision no=3: must be written as TRUE:PREDICTED=COST"),
-    (["--decision", "no:maybe=2"], "'maybe' is no class. The classes are: no, yes."),
+    (["--decision", "no:maybe=2"], "'maybe' is no class. There are: no, yes."),
     (["--decision", "no:yes=much"], "'much' must be a number, 0 or larger"),
     (["--decision", "no:no=1"], "0 where the prediction is true"),
     (["--learner", "part", "--max-rules", "3"], "takes no --max-rules; compact, mlrules, slipper"),

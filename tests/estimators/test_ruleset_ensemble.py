@@ -110,7 +110,7 @@ def test_nu_is_another_name_of_alpha():
     for a, b in zip(posteriors_of(one), posteriors_of(other), strict=True):
         assert a.rule_sets == b.rule_sets
         assert a.weights == pytest.approx(b.weights, abs=1e-12)
-    with pytest.raises(ValueError, match="give one"):
+    with pytest.raises(ValueError, match="give only one"):
         quick(alpha=0.8, nu=1.0).fit(X, y)
 
 

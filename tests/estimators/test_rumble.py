@@ -362,14 +362,14 @@ def test_a_positive_class_that_does_not_exist_is_refused(tmp_path):
         'refine = [ { plugin = "term", op = "base" } ]\n'
     )
     X, y = noisy(30)
-    with pytest.raises(BiasError, match="positive 'good' is none of 0, 1"):
+    with pytest.raises(BiasError, match="positive 'good' is not one of 0, 1"):
         rumble(bias=path).fit(X, y)
 
 
 def test_generators_without_rules_are_told():
     """A given bias that makes no rule somewhere is perhaps a mistake."""
     X, y = noisy(30)
-    with pytest.warns(UserWarning, match="no rules came of Missing 'gaps'"):
+    with pytest.warns(UserWarning, match="Missing 'gaps' created no rules"):
         rumble(bias=[Base(), Missing(id="gaps")]).fit(X, y)
 
 

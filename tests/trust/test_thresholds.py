@@ -72,7 +72,7 @@ def test_the_best_are_among_few_lines(est, rows, tmp_path):
     text = str(few)
     assert text.startswith("thresholds for the probability of yes, on 300 rows (")
     assert "predicted yes" in text
-    assert text.endswith("expect slightly less on new rows")
+    assert text.endswith("expect slightly worse figures on new rows")
     assert list(few.to_frame("pandas")["best"]).count("accuracy") <= 1
     assert "<table" in few._repr_html_()
 

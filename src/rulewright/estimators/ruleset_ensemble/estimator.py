@@ -102,7 +102,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
     single: bool = Parameter(
         Flag(),
         "Learn rule sets for one of two classes only, the one with less weight; the other is "
-        "predicted if most of their weight votes against it. Halves the searches, and the bound has "
+        "predicted if most of their weight votes against it. Halves the searches; the bound has "
         "one part.",
         default=False,
     )

@@ -29,8 +29,8 @@ class PARTClassifier(BranchingClassifier):
 
     The remaining rows are split by the best test of C4.5. The subset with minimum entropy is split
     further, until all branches of a node are leaves. The leaf with the most rows becomes a rule,
-    its rows are removed, and the tree is discarded. The last rule is the default. There is no global
-    optimisation, and no randomness.
+    its rows are removed, and the tree is discarded. The last rule is the default. There is no
+    global optimisation, and no randomness.
 
     While a tree grows, a row with a missing value follows all branches with a part of its weight. A
     rule applies if all its conditions are true, which they are not for missing values; so only
