@@ -148,7 +148,7 @@ def _with_labels(draft: Recipe, seen: Sequence[PathValues]) -> tuple[RelatedTabl
 def _candidates(
     draft: Recipe, seen: Sequence[PathValues], choosing: ChoiceSettings
 ) -> Iterator[Derived]:
-    """Give the columns in the order in which they are kept."""
+    """Return the columns in the order in which they are kept."""
     for depth in range(1, choosing.max_depth + 1):
         level = [one for one in seen if len(one.path) == depth]
         dated = {one.path: _has_dates(draft, one.path) for one in level}
@@ -169,7 +169,7 @@ def _candidates(
 
 
 def _compare_rows(seen: Sequence[PathValues]) -> Iterator[Clause]:
-    """Give how two rows of a table compare that an instance refers to by different keys."""
+    """Return how two rows of a table compare that an instance refers to by different keys."""
     for one, other in combinations(seen, 2):
         steps = [path.path[0] for path in (one, other)]
         if steps[0].table == steps[1].table:
@@ -183,14 +183,14 @@ def _compare_rows(seen: Sequence[PathValues]) -> Iterator[Clause]:
 
 
 def _has_dates(draft: Recipe, path: Sequence[Step]) -> bool | None:
-    """Tell whether the rows of a path have dates; None if they have no time."""
+    """Return whether the rows of a path have dates; None if they have no time."""
     timed = draft.find_timed_step(tuple(path))
     time = None if timed is None else draft[path[timed].table].time
     return None if time is None else time.kind == "date"
 
 
 def _plain(one: PathValues, choosing: ChoiceSettings, draft: Recipe) -> Iterator[DerivedColumn]:
-    """Give the columns without conditions."""
+    """Return the columns without conditions."""
     labelled = [name for name, labels in one.labels.items() if labels]
     if one.to_one:
         for name in (*one.numbers, *labelled):

@@ -68,7 +68,7 @@ class RowCondition:
         return f"{bare_word(self.column)} {self.op} {value}"
 
     def fits(self, column: ColumnSchema) -> bool:
-        """Tell whether the condition fits the kind and the labels of a column."""
+        """Return whether the condition fits the kind and the labels of a column."""
         if column.kind == "nominal":
             return self.op in ("=", "!=") and self.value in column.labels
         numbers = self.op in (">=", "<=") and isinstance(self.value, float)
@@ -236,7 +236,7 @@ class Clause:
         return ((self.rows[at - 1].table, where) for at, where in self.tests)
 
     def disorder(self) -> str | None:
-        """Tell why rows are not in order, each found by one before it, or None."""
+        """Return why rows are not in order, each found by one before it, or None."""
         n = len(self.rows)
         if not n:
             return "asks for no row"
@@ -251,7 +251,7 @@ class Clause:
         return None
 
     def problem(self, columns: dict[tuple[str, str], ColumnSchema]) -> str | None:
-        """Tell why the column cannot be made of the columns of tables, or None."""
+        """Return why the column cannot be made of the columns of tables, or None."""
         if not self.needs <= columns.keys():
             return f"needs {min(self.needs - columns.keys())!r}, which the recipe does not describe"
         return self._unfit(columns)

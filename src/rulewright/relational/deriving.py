@@ -57,7 +57,7 @@ def open_database(
     cutoff: str | None,
     tables: Mapping[str, TableData],
 ) -> Iterator[tuple[Any, Layout]]:
-    """Give a connection to a database that has the tables in plain form."""
+    """Return a connection to a database that has the tables in plain form."""
     kinds = _key_kinds(recipe, instances, tables)
     connection = _database(os.getpid()).cursor()  # which has tables of its own
     try:
@@ -131,7 +131,7 @@ def _keys(
 def _key_kinds(
     recipe: Recipe, instances: TableData, tables: Mapping[str, TableData]
 ) -> dict[str | None, dict[str, KeyKind | None]]:
-    """Give for the instances (None) and each table the keys that are joined, and their kinds."""
+    """Return for the instances (None) and each table the keys that are joined, and their kinds."""
     kinds: dict[str | None, dict[str, KeyKind | None]] = {None: {}}
     kinds |= {table.name: {} for table in recipe.tables}
     for join in joins_of(recipe):
@@ -149,7 +149,7 @@ def _key_kinds(
 
 
 def joins_of(recipe: Recipe) -> Iterable[Join]:
-    """Give the different joins of a recipe."""
+    """Return the different joins of a recipe."""
     return dict.fromkeys(join for column in recipe.columns for join in column.joins)
 
 

@@ -19,14 +19,14 @@ class FittedRules(
     Parameterised,
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Base of the learners: predictions and explanations are those of `model_`."""
+    """Base class of learners: predictions and explanations are those of `model_`."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each instance, or its number."""
         return self._fitted().predict(X, **self._reading())  # type: ignore[no-any-return]
 
     def explain(self, X: Any) -> Any:
-        """Tell which rules fired on each instance and what each added."""
+        """Return which rules fired on each instance and what each added."""
         return self._fitted().explain(X, **self._reading())
 
     def _reading(self) -> dict[str, Any]:

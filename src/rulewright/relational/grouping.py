@@ -108,7 +108,7 @@ def _group_columns(columns: Iterable[DerivedColumn], key: Callable[[DerivedColum
 def _tasks(
     reached: ReachedRows, columns: list[DerivedColumn], values: Mapping[str, Column]
 ) -> Iterable[Task]:
-    """Give one task for the columns that read the same values."""
+    """Return one task for the columns that read the same values."""
     counts = [column for column in columns if column.function in ("count", "exists")]
     others = [column for column in columns if column.function not in ("count", "exists")]
     for name, part in _group_columns(counts, lambda c: c.where and c.where.column).items():
@@ -206,7 +206,7 @@ def _aggregate(
 
 
 def _passes(where: RowCondition, values: Column) -> BoolArray:
-    """Tell which rows of a table pass a condition; missing values pass none."""
+    """Return which rows of a table pass a condition; missing values pass none."""
     if isinstance(where.value, str):
         same = values.values == values.schema.label_index[where.value]
         return np.asarray(same if where.op == "=" else ~same & ~values.is_missing)

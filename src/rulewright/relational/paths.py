@@ -41,7 +41,7 @@ def join_paths(links: Sequence[Link], instances: str, max_depth: int) -> list[Pa
 
 
 def leads_to_one(links: Sequence[Link], instances: str, path: Path) -> bool:
-    """Tell whether each instance has at most one row: all steps go from child to parent."""
+    """Return whether each instance has at most one row: all steps go from child to parent."""
     tables = [instances, *(step.table for step in path)]
     upwards = {(link.child, link.parent) for link in links}
     return all(
@@ -124,7 +124,7 @@ class PathScan:
         self._paths, self._draft, self._limits = paths, draft, limits
 
     def scan_path(self, path: Path, to_one: bool) -> PathValues:
-        """Tell what is seen along a path."""
+        """Return what is seen along a path."""
         reached, described = self._paths[path], self._draft[path[-1].table]
         read = self._paths.tables[described.name].like(described.columns)
         numeric = [column for column in read if column.schema.kind == "numeric"]

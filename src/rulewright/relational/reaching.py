@@ -102,7 +102,7 @@ def _match_rows(before: TableData, step: Step, table: TableData, found: ReachedR
 
 
 def _codes(here: KeyValues, there: KeyValues) -> tuple[Any, Any, int]:
-    """Give the values of two keys the same codes; -1 is a value that the right does not have."""
+    """Encode the values of two keys alike; -1 for values that the right key lacks."""
     if here.kind is None or there.kind is None:
         return np.full(len(here.values), -1), np.full(len(there.values), -1), 0
     if here.kind == "text":

@@ -269,7 +269,7 @@ class Relations(Derivable):
 
 
 def _find_needed_columns(recipe: Recipe, name: str) -> set[str]:
-    """Give the columns of a table that a recipe reads."""
+    """Return the columns of a table that a recipe reads."""
     columns = {column.name for column in recipe[name].columns}
     for join in joins_of(recipe):
         columns |= {join.there} if join.table == name else set()

@@ -204,7 +204,7 @@ class Statements:
         self._recipe, self._layout, self._aggregates = recipe, layout, aggregates
 
     def group_statements(self, max_parts: int = MAX_PARTS) -> Iterator[GroupedStatement]:
-        """Give one statement per path, or more if it has very many columns."""
+        """Return one statement per path, or more if it has very many columns."""
         found = [column for column in self._recipe.columns if isinstance(column, DerivedColumn)]
         columns = sorted(found, key=lambda column: _order(column.path))
         for _, group in groupby(columns, key=lambda column: column.path):

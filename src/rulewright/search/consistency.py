@@ -86,11 +86,11 @@ def find_consistent_dnf(
     X, y : as for `search_dnf`
         Boolean matrix (rows, variables) or packed columns; 0 and 1.
     k : int
-        Most terms.
+        Maximum number of terms.
     delta : float
         Accepted probability of missing a formula that exists.
     max_restarts : int
-        Most restarts, whatever delta asks for.
+        Maximum number of restarts, whatever delta asks for.
     break_symmetry : bool
         Let a row open only the first unused part: often faster, but no bound is known.
     generalise : bool

@@ -264,9 +264,9 @@ class SearchLimits:
     Parameters
     ----------
     max_conditions : int, optional
-        Most conditions in a rule.
+        Maximum number of conditions in a rule.
     min_weight : float
-        Least weight that a rule must cover among the rows searched.
+        Minimum weight that a rule must cover among the rows searched.
     tolerance : float
         A condition is added only if it improves the criterion by more than this.
     missing_conditions : bool

@@ -110,11 +110,11 @@ def search_dnf(
     y : array of 0 and 1
         1 for positives.
     k : int
-        Most terms.
+        Maximum number of terms.
     max_steps : int
         Steps of each restart.
     max_literals : int or None
-        Most literals of the formula.
+        Maximum number of literals of the formula.
     p_g1 : float
         Probability of generalising a random term instead of the nearest.
     p_g2 : float
@@ -175,7 +175,7 @@ def search_dnf(
 
 
 def dnf_covers(X: Any, formula: DnfFormula, n_rows: int | None = None) -> BoolArray:
-    """Tell which rows satisfy the formula; packed columns need the number of rows."""
+    """Return which rows satisfy the formula; packed columns need the number of rows."""
     return formula_cover(packed_columns(X, len(X) if n_rows is None else n_rows), formula)
 
 

@@ -24,12 +24,12 @@ FALSE: DnfFormula = ()
 
 
 def term_cover(variables: PackedCovers, term: Term) -> BoolArray:
-    """Tell which rows satisfy the term, given the rows where each variable is true."""
+    """Return which rows satisfy the term, given the rows where each variable is true."""
     return variables.intersection(term).row_mask()
 
 
 def formula_cover(variables: PackedCovers, formula: DnfFormula) -> BoolArray:
-    """Tell which rows satisfy a term of the formula."""
+    """Return which rows satisfy a term of the formula."""
     covered = ~variables.all_rows(1, variables.n_rows)
     for term in formula:
         covered |= variables.intersection(term)

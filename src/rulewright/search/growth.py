@@ -124,7 +124,7 @@ class RuleGrower:
         return self.make_rule(kernels.grow_beam(*search))
 
     def make_rule(self, grown: GrownRule) -> FoundRule | None:
-        """Give a rule that a kernel returned its tests; None if it has no conditions."""
+        """Attach tests to a rule that a kernel returned; None if it has no conditions."""
         conditions, vote = grown
         if not conditions:
             return None

@@ -136,7 +136,7 @@ class RowDraws:
         self.takes_all = self.sampler.takes_all
 
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
-        """Grow a rule on the next draw; tell also which rows were drawn."""
+        """Grow a rule on the next draw; return also which rows were drawn."""
         rows, drawn = self.sampler.draw()
         search = self.codes, self.telling(rows), self.stats, score, limits
         return self.grower.grow(*search), drawn
@@ -174,7 +174,7 @@ class BlockDraws(RowDraws):
         self.roots = kernels.Roots(codes, stats, n_blocks, grower.n_threads, bits)
 
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
-        """Grow a rule on the next choice of blocks, or rows; tell also which rows are in it."""
+        """Grow a rule on the next choice of blocks, or rows; return also which rows are in it."""
         reads_all = score.n_lanes + (limits.min_weight > 0) == self.stats.shape[1]
         self.n_missed += 1
         if not (reads_all and (self.n_missed <= MOST_MISSES or self.takes_all)):

@@ -47,7 +47,7 @@ class Generation:
     Parameters
     ----------
     max_rules : int
-        Most rules.
+        Maximum number of rules.
     mean_leaves : float
         Lbar: a tree has ``2 + floor(u)`` leaves, u exponential with mean ``Lbar - 2``. Their mean
         is ``2 + 1 / (exp(1 / (Lbar - 2)) - 1)``, which is 3.54 for 4 and 19.5 for 20.
@@ -261,14 +261,14 @@ class DistinctRules:
 
 
 def _keys(covers: PackedCovers) -> list[tuple[bytes, bool]]:
-    """Give a key that covers share with their complements: the one without the first row."""
+    """Return a key that covers share with their complements: the one without the first row."""
     has_first = covers.words[:, :1] & np.uint64(1) > 0
     words: WordArray = np.where(has_first, (~covers).words, covers.words)
     return [*zip(map(bytes, words), has_first[:, 0].tolist(), strict=True)]
 
 
 def _covers(keys: list[tuple[bytes, bool]], n_rows: int) -> PackedCovers:
-    """Give the covers that keys stand for."""
+    """Return the covers that keys stand for."""
     empty = PackedCovers.pack(np.empty((0, n_rows), dtype=np.bool_)).words
     words = np.vstack([empty, *(np.frombuffer(key, dtype=np.uint64) for key, _ in keys)])
     packed, complement = PackedCovers(words, n_rows), np.array([flag for _, flag in keys], bool)

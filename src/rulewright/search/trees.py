@@ -105,7 +105,7 @@ class Tree:
         return Routes(children, columns, starts, flat)
 
     def covers(self, reached: IntArray) -> BoolArray:
-        """Tell for each node which rows it holds, from the deepest nodes that they reach."""
+        """Return for each node which rows it holds, from the deepest nodes that they reach."""
         held: BoolArray = reached == np.arange(self.n_nodes, dtype=np.int32)[:, np.newaxis]
         for place, split in reversed([*enumerate(self.grown.splits)]):
             held[split.node] |= held[2 * place + 1] | held[2 * place + 2]
@@ -146,7 +146,7 @@ class TreeGrower:
     onehot : bool
         Whether nominal columns are split into one label and the others.
     n_threads : int
-        Threads to use; the result does not depend on it.
+        Number of threads; does not change the result.
     """
 
     def __init__(

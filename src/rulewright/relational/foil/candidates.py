@@ -138,7 +138,7 @@ class LiteralJudge:
                 yield from self._with_row(literal, int((high - low).sum()))
 
     def _rows(self) -> Iterator[BindLiteral]:
-        """Give the new rows that keys of the same type lead to."""
+        """Return the new rows that keys of the same type lead to."""
         bindings, new = self._bindings, max(self._bindings.tables) + 1
         for variable, table in bindings.tables.items():
             for here, kind in table.types.items():
@@ -149,7 +149,7 @@ class LiteralJudge:
                             yield BindLiteral(new, other.name, SharedKey(there, variable, here))
 
     def _with_row(self, literal: BindLiteral, size: int) -> Iterator[LiteralCandidate]:
-        """Give a new row alone, and with one condition that tells more."""
+        """Return a new row alone, and with one condition that tells more."""
         if size == 0 or not self._few(size):
             return
         extended, parents = self._bindings.with_row(literal)
@@ -171,11 +171,11 @@ class LiteralJudge:
             yield one._replace(relation=relation, literals=(literal, *one.literals))
 
     def _few(self, size: int) -> bool:
-        """Tell whether so many bindings are allowed."""
+        """Return whether so many bindings are allowed."""
         return size <= max(self._language.max_bindings, 4 * len(self._positive))
 
     def _is_known(self, literal: BindLiteral) -> bool:
-        """Tell whether the clause has such a row already."""
+        """Return whether the clause has such a row already."""
         rows = {(one.table, one.key) for one in self._literals if isinstance(one, BindLiteral)}
         return (literal.table, literal.key) in rows
 
@@ -187,7 +187,7 @@ class LiteralJudge:
     def _conditions(
         self, bindings: Bindings, scope: Scope, variable: int
     ) -> Iterator[LiteralCandidate]:
-        """Give the best condition on each column of a row."""
+        """Return the best condition on each column of a row."""
         table = bindings.tables[variable]
         for name in table.columns:
             column, relation = bindings.column(variable, name), ("test", table.name, name)
@@ -213,7 +213,7 @@ class LiteralJudge:
         older: Sequence[int],
         found_by: BindLiteral | None = None,
     ) -> Iterator[LiteralCandidate]:
-        """Give what a row may share with older ones, and how it compares with them."""
+        """Return what a row may share with older ones, and how it compares with them."""
         table, negation = bindings.tables[one], self._language.negation
         for other in older:
             before = bindings.tables[other]

@@ -121,7 +121,7 @@ class Facts:
 
 
 def key_types(links: Sequence[Link], key: ColumnPlace) -> dict[str, dict[str, int]]:
-    """Give for each table its keys, and what each refers to."""
+    """Return for each table its keys, and what each refers to."""
     groups: list[set[ColumnPlace]] = [{key}]
     for link in links:
         joined = set(link).union(*(group for group in groups if group & set(link)))
@@ -136,7 +136,7 @@ def key_types(links: Sequence[Link], key: ColumnPlace) -> dict[str, dict[str, in
 def _number_keys(
     types: Mapping[str, Mapping[str, int]], data: Mapping[str, TableData]
 ) -> dict[str, dict[str, Places]]:
-    """Give each value of the keys of a type a number."""
+    """Number the values of the keys of a type."""
     found: dict[str, dict[str, Places]] = {table: {} for table in types}
     by_type: dict[int, list[ColumnPlace]] = {}
     for table, columns in types.items():

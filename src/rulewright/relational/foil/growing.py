@@ -124,7 +124,7 @@ class GrowingClause:
             bits = 0.0
 
     def affordable(self, candidate: LiteralCandidate, bits: float) -> bool:
-        """Tell whether the clause would be no longer than naming the positives that it covers."""
+        """Return whether the clause would be no longer than naming the positives that it covers."""
         bindings = self.bindings
         for literal in candidate.literals:
             bindings = bindings.after(literal)

@@ -155,7 +155,7 @@ class Bindings:
     def satisfy(
         self, literal: ConditionLiteral | KeyLiteral | ComparisonLiteral | AbsentLiteral
     ) -> BoolArray:
-        """Tell which bindings satisfy a literal; a missing value never does."""
+        """Return which bindings satisfy a literal; a missing value never does."""
         if isinstance(literal, ConditionLiteral):
             return holds(self.column(literal.of, literal.where.column), literal.where)
         if isinstance(literal, KeyLiteral):
@@ -172,7 +172,7 @@ class Bindings:
 
 
 def holds(column: Column, where: RowCondition) -> BoolArray:
-    """Tell where a condition holds."""
+    """Return where a condition holds."""
     value = where.value
     if isinstance(value, str):
         value = column.schema.labels.index(value)

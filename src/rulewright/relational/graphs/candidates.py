@@ -48,7 +48,7 @@ def mine_patterns(
     allow_cycles: bool,
     check: Callable[[], None] = lambda: None,
 ) -> Iterator[PatternCandidate]:
-    """Give all patterns in at least so many graphs, in the order of their codes.
+    """Return all patterns in at least so many graphs, in the order of their codes.
 
     `check` is called between short steps; it may raise to end the search.
     """

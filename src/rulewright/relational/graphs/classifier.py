@@ -97,7 +97,7 @@ class GraphRulesClassifier(FittedClasses):
         CheckedByFit("int, RandomState or None"), "Seed of all random draws.", default=None
     )
     n_jobs: int | None = Parameter(
-        CheckedByFit("int or None"), "Threads; the model does not depend on it.", default=None
+        CheckedByFit("int or None"), "Number of threads; does not change the model.", default=None
     )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

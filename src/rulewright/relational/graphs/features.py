@@ -253,7 +253,7 @@ class SubgraphFeatures(
 
 
 def pattern_occurrences(patterns: Sequence[Pattern], graphs: Sequence[Graph]) -> NDArray[np.bool_]:
-    """Tell for each graph (row) which patterns (columns) occur in it."""
+    """Return for each graph (row) which patterns (columns) occur in it."""
     vertex = sorted({label for pattern in patterns for label in pattern.labels})
     edge = sorted({label for pattern in patterns for *_, label in pattern.edges})
     labels = GraphLabels(tuple(vertex), tuple(edge))

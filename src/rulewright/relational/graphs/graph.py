@@ -207,7 +207,7 @@ def _rare_first(counts: Counter[str]) -> tuple[str, ...]:
 
 
 def each_subgraph(found: FoundSubgraphs) -> Iterator[tuple[Code, WordArray]]:
-    """Give the patterns one by one: the code, and the graphs it occurs in as words."""
+    """Yield the patterns one by one: the code, and the graphs it occurs in as words."""
     codes, starts = found.codes.tolist(), found.starts.tolist()
     for place, (begin, end) in enumerate(itertools.pairwise(starts)):
         yield tuple(codes[begin:end]), found.words[place]

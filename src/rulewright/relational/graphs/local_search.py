@@ -111,7 +111,7 @@ class SubgraphIndex:
     graphs : GraphArrays
         The graphs.
     max_edges : int
-        Most edges of a pattern.
+        Maximum number of edges of a pattern.
     allow_cycles : bool
         Whether patterns may have cycles.
     max_bytes : int
@@ -310,7 +310,7 @@ def forward_selection(
     index, filter, walk
         Patterns, which of them may be chosen, and how the search moves.
     n_features : int
-        Most patterns.
+        Maximum number of patterns.
     signs : float array, optional
         Class of each graph, -1 or 1.
     class_correlated, constant_column : bool

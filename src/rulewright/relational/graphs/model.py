@@ -90,7 +90,7 @@ class GraphRules:
         return self.rules.decision_function(self.columns(X, on_error))
 
     def explain(self, X: Any, *, on_error: str = "raise") -> GraphExplanation:
-        """Tell which rules fired on each graph, and which vertices their patterns match."""
+        """Return which rules fired on each graph, and which vertices their patterns match."""
         graphs = self.graphs(X, on_error)
         columns = self._columns(graphs)
         return GraphExplanation(self.rules.explain(columns), graphs, self.patterns)

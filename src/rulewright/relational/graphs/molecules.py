@@ -172,7 +172,7 @@ def _bond_label(bond: Any) -> str:
 
 
 def rdkit_installed() -> bool:
-    """Tell whether RDKit can be imported."""
+    """Return whether RDKit can be imported."""
     try:
         optional("rdkit.Chem")
     except ImportError:

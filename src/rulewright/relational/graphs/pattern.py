@@ -104,7 +104,7 @@ def _escape(label: str, special: str) -> str:
 
 
 def embeddings(labels: Sequence[str], edges: Edges, graph: Graph) -> Iterator[tuple[int, ...]]:
-    """Give the mappings of a connected pattern to a graph that keep labels and edges.
+    """Return the mappings of a connected pattern to a graph that keep labels and edges.
 
     Each has the vertices of the graph in the order in which a traversal of the pattern meets its
     vertices. The graph may have more edges between them.
@@ -184,7 +184,7 @@ class Pattern:
         return canonical_code(SmallGraph(vertices, edges))
 
     def matches(self, graph: Graph) -> Iterator[tuple[int, ...]]:
-        """Give the sets of vertices of a graph that the pattern can be laid on, each once."""
+        """Return the sets of vertices of a graph that the pattern can be laid on, each once."""
         found: set[tuple[int, ...]] = set()
         for places in embeddings(self.labels, self.edges, graph):
             key = tuple(sorted(places))

@@ -78,7 +78,7 @@ class Brancher:
     min_cases : float
         Weight that at least two branches of a test need.
     n_threads : int
-        Threads to use; the result does not depend on it.
+        Number of threads; does not change the result.
     missing_labels : bool
         Whether "missing" is one more label of nominal columns, and not divided.
     """
@@ -126,7 +126,7 @@ class Brancher:
         return float(cases.steps[whole].sum()) * self.unit
 
     def node(self, cases: Cases) -> TreeNode:
-        """Make a leaf of some rows; of equally heavy classes that of more training rows leads."""
+        """Create a leaf of some rows; of equally heavy classes that of more training rows leads."""
         weights = self.weights_of(cases)
         return TreeNode(weights, heaviest(weights, self.class_weights))
 
@@ -182,7 +182,7 @@ class Brancher:
         return _column(self.columns, column)[rows]
 
     def holds(self, tests: Iterable[Test], rows: RowArray | slice = slice(None)) -> BoolArray:
-        """Tell which rows satisfy each of the tests: (tests, rows)."""
+        """Return which rows satisfy each of the tests: (tests, rows)."""
         lines = []
         for column, low, high, _ in tests:
             codes = self.codes(column, rows)

@@ -111,7 +111,7 @@ def _branch(brancher: Brancher, expansion: _Expansion) -> None:
 
 
 def _is_leaf(expansion: _Expansion, confidence: float) -> bool:
-    """Tell whether a node whose subsets are all leaves is better as a leaf."""
+    """Return whether a node whose subsets are all leaves is better as a leaf."""
     below = sum(leaf.node.predicted_errors(confidence) for leaf in expansion.leaves)
     is_leaf = not expansion.leaves
     is_leaf |= expansion.node.predicted_errors(confidence) <= below + SLACK

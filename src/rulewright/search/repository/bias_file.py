@@ -146,7 +146,7 @@ def bias_of(
     target: BiasTarget | None,
     data: Mapping[str, Any],
 ) -> Bias:
-    """Make the generators of statements, each with its line; errors name it."""
+    """Create the generators of statements, each with its line; errors name it."""
     generators: list[Generator] = []
     places = {"": name}
     for number, (statement, line) in enumerate(statements, 1):
@@ -184,7 +184,7 @@ def _target(target: object, name: str) -> BiasTarget | None:
 
 
 def _generator(statement: dict[str, Any], at: str, plugins: Plugins) -> Generator:
-    """Make the generator of a statement."""
+    """Create the generator of a statement."""
     plugin, op = (_word(statement, key, at) for key in ("plugin", "op"))
     if plugin not in plugins:
         raise BiasError(at, f"unknown plugin {plugin!r}. {offer_names(plugin, [*plugins])}")
@@ -234,7 +234,7 @@ def _is_list(value: object, nested: bool) -> bool:
 
 
 def _statement_lines(text: str) -> Iterator[int]:
-    """Give the line of each statement: of its header, or of its brace in the list."""
+    """Return the line of each statement: of its header, or of its brace in the list."""
     headers = [*re.finditer(r"^[ \t]*\[\[[ \t]*refine[ \t]*\]\]", text, re.M)]
     if headers:
         yield from (text.count("\n", 0, found.start()) + 1 for found in headers)

@@ -133,7 +133,7 @@ def any_body(bodies: Sequence[Formula]) -> Formula:
 
 
 def all_body(bodies: Sequence[Formula]) -> Formula:
-    """Give the formula that holds where all of several do; one condition per column if it can."""
+    """Return the formula that holds where all of several do; one condition per column if it can."""
     if all(map(_merges, bodies)):
         with suppress(Contradiction):
             return Conjunction.of(c for body in bodies for c in body.conditions)
@@ -141,12 +141,12 @@ def all_body(bodies: Sequence[Formula]) -> Formula:
 
 
 def not_body(body: Formula) -> Formula:
-    """Give the formula that holds where another fails, and is unknown where that is."""
+    """Return the formula that holds where another fails, and is unknown where that is."""
     return normalise(Not(body))
 
 
 def _plain(body: Formula) -> Condition | None:
-    """Give the only condition of a body if it is unknown on missing values."""
+    """Return the only condition of a body if it is unknown on missing values."""
     if not isinstance(body, Conjunction) or len(body) != 1:
         return None
     (condition,) = body.conditions

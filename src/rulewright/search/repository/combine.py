@@ -61,7 +61,7 @@ class Combine:
     id : str
         What later generators call its rules by.
     limit : int, optional
-        Most rules; needed with "lowest_mutual_information".
+        Maximum number of rules; needed with "lowest_mutual_information".
     span : pair of int, optional
         The first and the last place, from 1, among the rules of `over` that are joined.
     """
@@ -133,7 +133,7 @@ class Combine:
         return RuleBlock(parts.covers[first - 1 : last], lambda line: parts.body(first - 1 + line))
 
     def _groups(self, parts: RuleBlock, sources: Sources) -> Iterator[list[int]]:
-        """Give the lines of the rules that may be joined with each other."""
+        """Return the lines of the rules that may be joined with each other."""
         if self.within is None:
             yield [*range(len(parts))]
             return
@@ -165,7 +165,7 @@ class Modify:
     id : str
         What later generators call its rules by.
     limit : int, optional
-        Most rules.
+        Maximum number of rules.
     """
 
     over: Sequence[str]
@@ -264,7 +264,7 @@ def _implication(pair: Sequence[Formula]) -> Formula:
 
 
 def _alternating(one: RuleBlock, two: RuleBlock) -> RuleBlock:
-    """Give the first rule of one block, the first of the other, the second of one, and so on."""
+    """Return the first rule of one block, the first of the other, the second of one, and so on."""
     order = np.arange(2 * len(one)).reshape(2, -1).T.ravel()
     blocks = (one, two)
     return RuleBlock(

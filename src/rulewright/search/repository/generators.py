@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rulewright.data import Column, Table
 
 BLOCK = 256
-"""Most rules that are made at once: the others wait until they are asked for."""
+"""Maximum number of rules that are made at once: the others wait until they are asked for."""
 
 
 class Generator(Protocol):
@@ -38,14 +38,14 @@ class Generator(Protocol):
 
     @property
     def limit(self) -> int | None:
-        """Most rules it makes."""
+        """Maximum number of rules it makes."""
 
     @property
     def looks_at_rows(self) -> bool:
         """Whether its rules depend on the values of the rows."""
 
     def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
-        """Make the rules, block by block."""
+        """Create the rules, block by block."""
 
 
 def where(generator: Generator) -> str:
@@ -73,7 +73,7 @@ class Base:
     id : str
         What later generators call its rules by.
     limit : int, optional
-        Most rules.
+        Maximum number of rules.
     """
 
     columns: Sequence[str] | None = None
@@ -99,7 +99,7 @@ class Base:
                 )
 
     def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
-        """Make the rules of one column after the other."""
+        """Create the rules of one column after the other."""
         for place in sources.columns(self.columns, where(self)):
             column, made = sources.table.columns[place], sources.making.columns[place]
             if not self._takes(column):
@@ -125,7 +125,7 @@ class Base:
 
 
 def _domain(column: Column, cuts: Sequence[float]) -> list[Condition]:
-    """Give the labels that occur, or the intervals; none unless there are two."""
+    """Return the labels that occur, or the intervals; none unless there are two."""
     name, kind = column.schema.name, column.schema.kind
     if not column.schema.type.ordered:
         found = np.unique(column.values[column.values >= 0]).tolist()
@@ -163,7 +163,7 @@ class Missing:
     id : str
         What later generators call its rules by.
     limit : int, optional
-        Most rules.
+        Maximum number of rules.
     """
 
     columns: Sequence[str] | None = None
@@ -177,7 +177,7 @@ class Missing:
         check_generator(self)
 
     def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
-        """Make the rule of each column with gaps."""
+        """Create the rule of each column with gaps."""
         places = sources.columns(self.columns, where(self))
         columns = [sources.making.columns[place] for place in places]
         gaps = [column.schema.name for column in columns if column.is_missing.any()]
@@ -196,7 +196,7 @@ class Formulas:
     id : str
         What later generators call its rules by.
     limit : int, optional
-        Most rules.
+        Maximum number of rules.
     """
 
     bodies: Sequence[str | Formula]
@@ -229,7 +229,7 @@ class FromFunction:
     id : str
         What later generators call its rules by.
     limit : int, optional
-        Most rules.
+        Maximum number of rules.
     """
 
     function: Callable[[Table], Iterable[str | Formula]]

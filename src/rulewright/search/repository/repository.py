@@ -150,7 +150,7 @@ class Repository:
         return self._bodies[line]()
 
     def __iter__(self) -> Iterator[GeneratedRule]:
-        """Give the rules in order, also to several readers; new ones are made when needed."""
+        """Return the rules in order, also to several readers; new ones are made when needed."""
         line = 0
         while True:
             while line >= len(self._numbers):
@@ -162,7 +162,7 @@ class Repository:
             line += 1
 
     def _make(self) -> Iterator[RuleBlock]:
-        """Make the constant rule, then those of each generator, not more than its limit."""
+        """Create the constant rule, then those of each generator, not more than its limit."""
         n_rows = len(self._sources.table)
         yield RuleBlock(SignedCovers.constant(n_rows), lambda _: Conjunction())
         joined = self.bias.joined
