@@ -75,7 +75,7 @@ def test_the_learned_model_obeys(cli, loans, tmp_path):
         (["--together", "age,incme"], "--together: there is no column 'incme'. Did you mean inc"),
         (["--together", ","], "--together: there is no column ''"),
         (["--digits", "two"], "--digits: 'two' must be a whole number"),
-        (["--digits", "0"], "--digits: all columns must have a whole number from 1 to 15, not 0"),
+        (["--digits", "0"], "--digits: all columns must have an integer from 1 to 15, not 0"),
         (["--digits", "2", "--digits", "age=1"], "--digits: give one number for all columns, or"),
         (["--digits", "region=2"], "--digits: column 'region' is nominal"),
     ],

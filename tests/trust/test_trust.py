@@ -118,7 +118,7 @@ def test_abstention_keeps_its_promise():
     assert min(kept[lead].mean() for lead in leads) > 0.1
     labels = found.predict(X_new, "?")
     assert ((labels == "?") == found.abstains(X_new)).all()
-    assert "at most 10.0% are wrong, with confidence 98%" in str(found)
+    assert "at most 10.0% of new predictions are wrong, with confidence 98%" in str(found)
     with pytest.raises(ValueError, match=r"target_error=0\.001 is not reached"):
         abstain_at(TWO, *draw(100), target_error=0.001)
 

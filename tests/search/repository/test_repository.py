@@ -209,7 +209,7 @@ def test_generators_that_make_nothing_are_named(table):
         (lambda: FromFunction(3), "must be callable"),
         (lambda: Bias([Base(id="a"), Base(id="a")]), "the id 'a' is used twice"),
         (lambda: Bias([Combine(["late"]), Base(id="late")]), "over names 'late'"),
-        (lambda: Bias(["base"]), "is no generator"),
+        (lambda: Bias(["base"]), "is not a generator"),
     ],
 )
 def test_wrong_generators_are_refused(make, message):
@@ -250,7 +250,7 @@ def test_some_bins_spans_and_modified_rules(table):
     assert texts(repository)[5:9] == [f"{text} and flag = yes" for text in whole]
     assert repository.n_repeated == 4  # a rule and its negation are one
     assert_values(repository, table)
-    with pytest.raises(BiasError, match="the rules 3 to 9 are asked for, but only 4 were"):
+    with pytest.raises(BiasError, match="requests the rules 3 to 9, but only 4 were"):
         texts(Repository(Bias([base, Combine(["x"], span=(3, 9))]), table))
     for make, message in (
         (lambda: Base(only=[5]), "bin 5 of 4: bins go from 1 to 4"),

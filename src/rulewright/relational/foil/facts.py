@@ -136,7 +136,7 @@ def key_types(links: Sequence[Link], key: ColumnPlace) -> dict[str, dict[str, in
 def _number_keys(
     types: Mapping[str, Mapping[str, int]], data: Mapping[str, TableData]
 ) -> dict[str, dict[str, Places]]:
-    """Number the values of the keys of a type."""
+    """Assign a number to each value of the keys of a type."""
     found: dict[str, dict[str, Places]] = {table: {} for table in types}
     by_type: dict[int, list[ColumnPlace]] = {}
     for table, columns in types.items():
