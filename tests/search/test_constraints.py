@@ -206,8 +206,8 @@ def test_wrong_constraints_are_told(value, message):
         ({"digits": {"color": 2}}, "digits: column 'color' is nominal"),
         ({"operators": {"a": ["="]}}, "operators: '=' does not fit the numeric column 'a'. Use <="),
         ({"operators": {"color": ["<="]}}, "'<=' does not fit the nominal column 'color'. Use ="),
-        ({"forbidden": ["a"], "required": ["a"]}, "required: column 'a' is forbidden too"),
-        ({"groups": [["a"]], "required": ["a", "b"]}, "required: no group holds a, b together"),
+        ({"forbidden": ["a"], "required": ["a"]}, "required: column 'a' is also forbidden"),
+        ({"groups": [["a"]], "required": ["a", "b"]}, "required: no group contains a, b"),
     ],
 )
 def test_what_the_columns_cannot_meet_is_told(value, message):

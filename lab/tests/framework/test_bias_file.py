@@ -145,7 +145,7 @@ def test_errors_of_data_name_the_statement(tmp_path):
         Pipeline.from_bias(tmp_path / "b.toml").fit(data)
     for change, message in (
         ({"Class": "high"}, "target: all 20 instances have the class 'high'"),
-        ({"Class": ["a", "b"] * 10}, "target: positive 'high' is not one of"),
+        ({"Class": ["a", "b"] * 10}, "target: positive 'high' is none of"),
         ({"Class": ["high", "b", "c", "d"] * 5}, "target: 4 classes, but positive = 'high'"),
     ):
         (tmp_path / "b.toml").write_text(MOLECULES)

@@ -59,7 +59,7 @@ def open_database(
 ) -> Iterator[tuple[Any, Layout]]:
     """Return a connection to a database that has the tables in plain form."""
     kinds = _key_kinds(recipe, instances, tables)
-    connection = _database(os.getpid()).cursor()  # which has tables of its own
+    connection = _database(os.getpid()).cursor()  # with its own tables
     try:
         first: dict[str, Any] = {ROW: np.arange(instances.n_rows)}
         keys = _keys(instances, kinds[None], first)
@@ -83,9 +83,9 @@ def open_database(
 
 @cache
 def _database(process: int) -> Any:
-    """Return a database in memory; it is kept because opening one takes longer than a query.
+    """Return a database in memory, cached because opening one takes longer than a query.
 
-    A process that was forked needs its own, as threads do not survive a fork.
+    A forked process needs its own, because threads do not survive a fork.
     """
     return private_database()
 
@@ -112,7 +112,7 @@ def _register(
 
 
 def plain_values(column: Column) -> NDArray[Any]:
-    """Return numbers and moments as doubles, labels as codes; missing ones are null in DuckDB."""
+    """Return numbers and times as doubles, labels as codes; missing values are null in DuckDB."""
     if column.schema.kind != "nominal":
         return np.ascontiguousarray(column.values)  # it may be a view of a dataframe
     missing = column.values == MISSING_CODE
@@ -131,7 +131,7 @@ def _keys(
 def _key_kinds(
     recipe: Recipe, instances: TableData, tables: Mapping[str, TableData]
 ) -> dict[str | None, dict[str, KeyKind | None]]:
-    """Return for the instances (None) and each table the keys that are joined, and their kinds."""
+    """Return the joined keys of the instances (None) and of each table, and their kinds."""
     kinds: dict[str | None, dict[str, KeyKind | None]] = {None: {}}
     kinds |= {table.name: {} for table in recipe.tables}
     for join in joins_of(recipe):

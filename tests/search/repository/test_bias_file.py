@@ -62,7 +62,7 @@ def test_tables_of_statements_are_the_same():
 
 STATEMENTS = {
     "{ plugin = 'tree', op = 'base' }": "unknown plugin 'tree'. There are: term, meta",
-    "{ op = 'base' }": "plugin must be a text, such as plugin = 'term'",
+    "{ op = 'base' }": "plugin must be a string, such as plugin = 'term'",
     "{ plugin = 'term', op = 'bin' }": "plugin 'term' has no op 'bin'. Did you mean bins",
     "{ plugin = 'term', op = 'base', n = 3 }": "'base' has no key 'n'",
     "{ plugin = 'term', op = 'bins', k = 1 }": "k=1 must be a whole number of at least 2",
