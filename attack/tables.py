@@ -131,7 +131,7 @@ def _quoted(text: str) -> str:
 
 
 def arrow(table: Columns) -> pa.Table:
-    """Make an Arrow table with typed columns."""
+    """Create an Arrow table with typed columns."""
     arrays = [pa.array(values, _TYPES[type_of(values)]) for values in table.values()]
     return pa.Table.from_arrays(arrays, names=list(table))
 

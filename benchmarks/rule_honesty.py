@@ -38,7 +38,7 @@ def resampled(table: Table) -> Draw:
 
 
 def noisy(draw: Draw) -> Draw:
-    """Give some rows a class at random."""
+    """Assign random classes to some rows."""
 
     def drawn(rng: np.random.Generator, n: int) -> Table:
         rows = draw(rng, n)

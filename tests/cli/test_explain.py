@@ -98,9 +98,9 @@ def test_numbers_to_reach(cli, cli_failure, tmp_path):
     RegressionRules(read_table(data).schema, 0.0, (rule,), {}).save(path)
     ask = ("explain", path, data, "--row", 0, "--counterfactual")
     assert "a: 0 -> 51" in cli(*ask, "--to", "9..").stdout
-    assert "--to LOW..HIGH is needed" in cli_failure(*ask)
+    assert "--counterfactual needs --to LOW..HIGH" in cli_failure(*ask)
     for wrong in ("9", "..", "a..b"):
-        assert f"--to {wrong}: give numbers such as" in cli_failure(*ask, "--to", wrong)
+        assert f"--to {wrong}: write a range such as" in cli_failure(*ask, "--to", wrong)
 
 
 @pytest.mark.parametrize(

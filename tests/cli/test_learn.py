@@ -259,7 +259,7 @@ def test_one_class_is_nothing_to_learn(cli_failure, write):
     one = write("one.csv", "x,y\n1,yes\n2,yes\n")
     for args in ((one,), (path, "--weights", "w")):
         message = cli_failure("learn", *args, "--target", "y")
-        assert "--target y: all rows are of the class 'yes'" in message
+        assert "--target y: all rows belong to class 'yes'" in message
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_one_class_is_nothing_to_learn(cli_failure, write):
         ("empty.csv", "", "the file is empty"),
         ("t.xls", "x,y\n1,2\n", "the extension '.xls' is unknown"),
         ("t.csv", "x,y\n1,a\n2,\n", "column 'y', data row 2 (without the header) is missing"),
-        ("t.csv", "x,y\n1,0.5\n2,0.5\n", "all rows have the number 0.5"),
+        ("t.csv", "x,y\n1,0.5\n2,0.5\n", "all rows have the value 0.5"),
         ("t.csv", "y\na\nb\n", "0 feature(s)"),
     ],
 )

@@ -266,7 +266,7 @@ def test_only_ids(cli_failure, write):
     path = write("t.csv", rows(lambda k: f"c{k}", target, head="x,y"))
     message = cli_failure("learn", path, "--target", "y")
     assert message == (
-        "All columns look like an id or free text: x. Name those to learn from with --keep."
+        "All columns look like an id or free text: x. Name the columns to learn from with --keep."
     )
 
 
@@ -425,7 +425,7 @@ def test_written_numbers_as_target(cli, write):
     path = write("t.csv", rows(useful, lambda k: f'"${k},{k % 10:03}"', head="u,y"))
     result = cli("learn", path, "--target", "y", "--cv", 0)
     assert result.exit_code == 0, result.output
-    assert "numbers are predicted; --task classification takes them as classes" in result.stdout
+    assert "the target is numeric; --task classification treats it as classes" in result.stdout
     note = "note: y: numbers with '$' and commas between thousands: '$0,000' is read as 0\n"
     assert note in result.stdout
 

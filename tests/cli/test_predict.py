@@ -162,7 +162,7 @@ def test_the_output_is_csv(cli_failure, model, loans, tmp_path, name):
 def test_inputs_are_not_overwritten(cli_failure, model, write, loans):
     """The output must be another file than the inputs."""
     path = write("new.csv", loans.read_text())
-    assert "this file is read or written already" in cli_failure("predict", model, path, "-o", path)
+    assert "this file is already read or written" in cli_failure("predict", model, path, "-o", path)
     assert path.read_text() == loans.read_text()
 
 

@@ -110,7 +110,7 @@ def test_a_target_that_cannot_be_found(cli_failure, half_model, write, halves):
     none = write("none.csv", "\n".join(line.rpartition(",")[0] for line in [head, *rows]))
     message = cli_failure("report", half_model, "--data", none)
     assert message == (
-        f"--data {none}: no column can be what the model predicts. Name it with --target COL."
+        f"--data {none}: no column can be the target of the model. Name it with --target COL."
     )
     last, head = [line.rpartition(",")[2] for line in rows], head.replace("repaid", "paid")
     both = write(
@@ -135,7 +135,7 @@ def test_no_input_is_overwritten(cli_failure, half_model, halves):
     for path in (half_model, halves[1]):
         before = path.read_bytes()
         message = cli_failure("report", half_model, "--data", halves[1], "-o", path)
-        assert "this file is read or written already" in message
+        assert "this file is already read or written" in message
         assert path.read_bytes() == before
     args = ["--target", "repaid", "--model", half_model, "--report", half_model]
     assert "--report" in cli_failure("learn", halves[0], *args)

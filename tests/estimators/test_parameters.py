@@ -151,7 +151,7 @@ WRONG_FOR_FIT = {
     ],
     "bias": [
         (3, "must be a Bias, a list of generators or a path"),
-        (["base"], "'base' is no generator of rules"),
+        (["base"], "'base' is not a generator of rules"),
         ("no such file.toml", "cannot be read: No such file"),
         ([Base(["zz"])], "there is no column 'zz'. There are: a, b"),
     ],
@@ -186,7 +186,7 @@ WRONG_FOR_FIT = {
         ("a <= 1", LISTED),
         (3, LISTED),
         (["a"], LISTED),
-        ({"digits": 0}, "^digits: .* whole number from 1 to 15, not 0"),
+        ({"digits": 0}, "^digits: .* integer from 1 to 15, not 0"),
         ({"monotone": {"zz": "increasing"}}, "^monotone: there is no column 'zz'. There are: a, b"),
     ],
     "random_state": [
@@ -196,11 +196,11 @@ WRONG_FOR_FIT = {
         (1.5, "1.5 cannot be used to seed"),
     ],
     "n_jobs": [
-        ("two", "whole number other than 0, or none"),
-        (1.5, "whole number other than 0, or none"),
-        (0, "whole number other than 0, or none"),
-        (True, "whole number other than 0, or none"),
-        (2**40, "at most 1024; -1 takes all processors"),
+        ("two", "integer other than 0, or None"),
+        (1.5, "integer other than 0, or None"),
+        (0, "integer other than 0, or None"),
+        (True, "integer other than 0, or None"),
+        (2**40, "at most 1024; -1 uses all processors"),
     ],
     "categorical_features": [
         (3.5, "a list of columns, got 3.5"),

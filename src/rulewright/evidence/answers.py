@@ -43,7 +43,7 @@ class ClassAnswers:
         return np.asarray(self.chosen != self.codes)
 
     def select_known(self) -> ClassAnswers:
-        """Give the rows of positive weight whose class the model knows."""
+        """Return the rows of positive weight whose class the model knows."""
         kept = (self.codes >= 0) & (self.weights > 0)
         return replace(
             self,

@@ -1,4 +1,4 @@
-"""The terms of a model that adds up: rules and lines, and what each adds to a row."""
+"""The terms of an additive model: rules and linear terms, and their contributions to a row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Additive: TypeAlias = AdditiveRules | RegressionRules
 
 @dataclass(frozen=True)
 class RuleTerm:
-    """A rule that adds its response where it holds."""
+    """A rule that adds its response where it applies."""
 
     place: int
     rule: Rule
@@ -31,12 +31,12 @@ class RuleTerm:
 
     @property
     def head(self) -> Head:
-        """The classes whose scores grow."""
+        """The classes whose scores increase."""
         return self.rule.head
 
     @property
     def amounts(self) -> tuple[float, float]:
-        """What is added where the body holds, and where it is known not to hold."""
+        """What is added where the body is true, and where it is known to be false."""
         assert isinstance(self.rule.outcome, Adds)
         return self.rule.outcome.value, self.rule.outcome.otherwise
 
@@ -46,13 +46,13 @@ class RuleTerm:
         return [mark for part in own for mark in part.marks]
 
     def contributions(self, table: Table) -> FloatArray:
-        """Give what the rule adds to each row of a table."""
+        """Return what the rule adds to each row of a table."""
         response, otherwise = self.amounts
         added = np.where(self.rule.body.holds(table), response, 0.0)
         return added + np.where(self.rule.body.fails(table), otherwise, 0.0) if otherwise else added
 
     def sizes(self, n_outputs: int) -> FloatArray:
-        """Give the share of the amount that each score gets."""
+        """Return the share of the amount that each score gets."""
         sizes = np.zeros(n_outputs)
         sizes[self.head.classes] = 1.0
         return sizes
@@ -74,11 +74,11 @@ class LineTerm:
         return (self.line.column,)
 
     def contributions(self, table: Table) -> FloatArray:
-        """Give what a slope of 1 adds to each row of a table."""
+        """Return what a slope of 1 adds to each row of a table."""
         return self.line.units(table)
 
     def sizes(self, n_outputs: int) -> FloatArray:
-        """Give the slope of each score."""
+        """Return the slope of each score."""
         return np.array(self.line.slopes)
 
     def __str__(self) -> str:
@@ -93,7 +93,7 @@ def additive_terms(model: Any, step: str) -> tuple[Additive, list[Term]]:
     model = getattr(model, "model_", model)
     if not isinstance(model, AdditiveRules | RegressionRules):
         raise ValueError(
-            f"{step} needs a model that adds up rules, or an estimator with such a model, not "
+            f"{step} needs an additive model, or an estimator with such a model, not "
             f"{type(model).__name__}"
         )
     rules: list[Term] = [RuleTerm(place, rule) for place, rule in enumerate(model.rules)]

@@ -1,7 +1,7 @@
 """A model of related tables as one SQL statement over them.
 
 Steps read the tables into the plain form of `statements`, group the rows of each path by instance,
-and join the results to the instances; the model then reads this table as any other.
+and join the results to the instances; the model then reads this table like any other.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ def relational_sql(
     *,
     tables: Mapping[str, str | Sequence[str]] | None = None,
 ) -> str:
-    """Write a model as one SELECT over the related tables, with its answers to the bit.
+    """Write a model as one SELECT over the related tables; results are equal to the bit.
 
     Parameters
     ----------
     model : RuleModel
-        A model that was learned from `Relations`, also a loaded one.
+        A model learned from `Relations`, fitted or loaded.
     dialect : {"duckdb", "postgres", "sqlite"}
-        For which database. SQLite has no median and no last value.
+        Target database. SQLite has no median and no last value.
     tables : dict, optional
-        Names of tables that are called otherwise in the database; a sequence is a qualified name,
-        such as ("schema", "table").
+        Names of tables with other names in the database; a sequence is a qualified name, such as
+        ("schema", "table").
 
     Returns
     -------
     str
-        A SELECT of the key of the instances and the columns of ``RuleModel.to_sql``. Rows without
-        a key and instances that share one are not the model's: a key must identify instances.
+        A SELECT of the key of the instances and the columns of ``RuleModel.to_sql``. The key must
+        identify instances: rows without a key or with a shared key are not supported.
     """
     schema = model.schema
     if (whole := schema_recipe(schema)) is None:
@@ -66,7 +66,7 @@ def relational_sql(
 
 
 class _Writer:
-    """The steps that make the flat table of a model."""
+    """The steps that compute the flat table of a model."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class _Writer:
         self._row, self._alias = f"{self._prefix}row", f"{self._prefix}t"
 
     def prelude(self) -> Prelude:
-        """Write all steps; tell how the columns of the model are called in the last one."""
+        """Write all steps; return also the column names in the last one."""
         layout = self._layout()
         steps = [self._instances(layout), *map(self._table, layout.tables)]
         statements = Statements(self._recipe, layout, Aggregates(self._dialect))
@@ -188,7 +188,7 @@ class _Writer:
         return f"CASE WHEN {alias} IS NULL THEN NULL{whens} ELSE {UNSEEN_CODE} END"
 
     def _result(self, name: str, text: str) -> str:
-        """Write a derived column: codes become labels again."""
+        """Write a derived column: codes are converted back to labels."""
         column = self._schema[name]
         derived = next(one for one in self._recipe.columns if one.name == name)
         if column.kind != "nominal" or derived.function == "exists":
@@ -204,7 +204,7 @@ class _Writer:
         return str(int(value)) if isinstance(value, bool) else write_number(value, self._dialect)
 
     def _unseen(self, column: ColumnSchema) -> str:
-        """Write a value that is none of the labels of a column."""
+        """Write a value that is not a label of a column."""
         if column.label_type == "boolean":
             return "2"
         if column.label_type == "number":

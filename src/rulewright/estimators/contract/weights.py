@@ -1,4 +1,4 @@
-"""Row weights: those of classes, and weights that a method reads as numbers of rows."""
+"""Row weights: class weights, and weights that a method reads as numbers of rows."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
 
 LEAST_MEAN = 0.01
-"""Weights of a lower mean are not meant as numbers of rows: they are shares, say 1/n each."""
+"""Weights with a lower mean are shares, such as 1/n each, not numbers of rows."""
 
 MOST_WEIGHT = 1e300
-"""Sums of larger weights over many rules may overflow."""
+"""Sums of larger weights over many rules could overflow."""
 
 
 def class_weighted(rows: TrainingSet, class_weight: Any) -> TrainingSet:
-    """Return the rows, their weights multiplied by those of the classes."""
+    """Return the rows with their weights multiplied by the class weights."""
     if class_weight is None:
         return rows
     try:
@@ -33,7 +33,7 @@ def class_weighted(rows: TrainingSet, class_weight: Any) -> TrainingSet:
 
 
 def _class_factors(rows: TrainingSet, class_weight: Any) -> FloatArray:
-    """Return what the weights of each class are multiplied by."""
+    """Return the factor of each class."""
     classes, present = rows.classes, np.unique(rows.labels)
     factors = np.ones(len(classes))
     factors[present] = compute_class_weight(
@@ -45,21 +45,21 @@ def _class_factors(rows: TrainingSet, class_weight: Any) -> FloatArray:
     if not (np.isfinite(factors).all() and (factors >= 0).all()):
         raise ValueError("weights must be finite and >= 0")
     if not factors[present].any():
-        raise ValueError("no row has any weight left")
+        raise ValueError("class_weight: no row has a positive weight left")
     return factors
 
 
 def are_shares(rows: DescribedRows) -> bool:
-    """Tell whether the weights are too small to be numbers of rows."""
+    """Return whether the weights are too small to be numbers of rows."""
     return rows.total_weight < LEAST_MEAN * rows.n_rows
 
 
 def warn_of_shares(rows: DescribedRows, what: str) -> None:
-    """Warn where a fit reads weights as numbers of rows, but they are shares."""
+    """Warn if a fit reads weights as numbers of rows, but they are shares."""
     if are_shares(rows):
         warnings.warn(
             f"sample_weight: the weights of {rows.n_rows} rows sum to {rows.total_weight:.3g}, but "
-            f"{what} reads a weight as a number of rows and finds next to no evidence. Multiply "
+            f"{what} reads a weight as a number of rows and finds almost no evidence. Multiply "
             f"the weights so that they sum to about {rows.n_rows}.",
             UserWarning,
             stacklevel=4,
@@ -67,16 +67,16 @@ def warn_of_shares(rows: DescribedRows, what: str) -> None:
 
 
 def refuse_huge(rows: TrainingSet) -> None:
-    """Raise a ValueError where sums of the weights over many rules might overflow."""
+    """Raise a ValueError if sums of the weights over many rules could overflow."""
     if rows.total_weight > MOST_WEIGHT:
         raise ValueError(
-            f"sample_weight: the weights sum to {rows.total_weight:.3g}, which is too much to be "
-            f"summed over many rules; scale them down"
+            f"sample_weight: the weights sum to {rows.total_weight:.3g}, which is too large to "
+            f"sum over many rules; scale them down"
         )
 
 
 def scale_weights(rows: TrainingSet) -> TrainingSet:
-    """Return the rows, their weights scaled to sum to the number of rows if they are shares."""
+    """Return the rows; weights that are shares are scaled to sum to the number of rows."""
     if not are_shares(rows):
         return rows
     shares = rows.weights / rows.weights.max()
