@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from rulewright.html import escape_line
+from rulewright.model.text import strongest
+from rulewright.programs import RuleNote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rulewright.model.rule_model import RuleModel
     from rulewright.programs import ExportReport, Program
 
 
@@ -18,6 +24,11 @@ class Exports(ABC):
     @abstractmethod
     def program(self) -> Program:
         """What the model computes for one row; forms cache it."""
+
+    @property
+    def commented_program(self) -> Program:
+        """The program with the rules as the text of the model shows them, for comments."""
+        return replace(self.program, notes=_note_rules(cast("RuleModel", self)))
 
     def to_sql(
         self,
@@ -115,7 +126,7 @@ class Exports(ABC):
 
         if target not in TARGETS:
             raise ValueError(f"target must be one of {', '.join(TARGETS)}, not {target!r}")
-        return TARGETS[target].write(self.program, **options)
+        return TARGETS[target].write(self.commented_program, **options)
 
     def verify_exports(self, targets: Sequence[str] | None = None) -> ExportReport:
         """Run the exports on adversarial rows and compare them with this model.
@@ -136,4 +147,15 @@ class Exports(ABC):
         """
         from rulewright.programs import verify  # noqa: PLC0415 - brings all languages
 
-        return verify(self.program, targets)
+        return verify(self.commented_program, targets)
+
+
+def _note_rules(model: RuleModel) -> tuple[RuleNote, ...]:
+    """Number the rules as the model prints them, and write what each does and when it applies."""
+    notes, names = [], [escape_line(name) for name in model.head_names]
+    for number, i in enumerate(strongest(model, None), start=1):
+        rule = model.rules[i]
+        head = f" for {rule.head.text(names)}" if names else ""
+        text = f"{model.effect_title} {model.effect(rule)}{head}: {rule.body}"
+        notes.append(RuleNote(number, text, rule.body))
+    return tuple(notes)

@@ -33,6 +33,7 @@ from .parity import native_answers as native_answers
 from .parity import verify as verify
 from .program import ClassProgram as ClassProgram
 from .program import Program as Program
+from .program import RuleNote as RuleNote
 from .program import list_conjunctions as list_conjunctions
 from .sql import Prelude as Prelude
 from .sql import write_sql as write_sql
