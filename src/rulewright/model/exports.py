@@ -151,7 +151,7 @@ class Exports(ABC):
 
 
 def _note_rules(model: RuleModel) -> tuple[RuleNote, ...]:
-    """Number the rules as the model prints them, and write what each does and when it applies."""
+    """Write for each rule its number in the text of the model, what it adds, and when."""
     notes, names = [], [escape_line(name) for name in model.head_names]
     for number, i in enumerate(strongest(model, None), start=1):
         rule = model.rules[i]

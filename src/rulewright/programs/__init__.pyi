@@ -37,13 +37,9 @@ from .program import RuleNote as RuleNote
 from .program import list_conjunctions as list_conjunctions
 from .sql import Prelude as Prelude
 from .sql import write_sql as write_sql
-from .sql_words import READING as READING
+from .sql_dialects import DIALECTS as DIALECTS
+from .sql_dialects import checked_dialect as checked_dialect
 from .sql_words import Dialect as Dialect
-from .sql_words import checked_dialect as checked_dialect
-from .sql_words import column_of as column_of
 from .sql_words import quoted_name as quoted_name
-from .sql_words import quoted_text as quoted_text
-from .sql_words import rows_of as rows_of
 from .sql_words import unused_prefix as unused_prefix
-from .sql_words import write_number as write_number
 from .targets import TARGETS as TARGETS
