@@ -225,7 +225,7 @@ def test_wrong_options_are_refused():
     with pytest.raises(ValueError, match=r"\['age'\]"):
         churn_model().to_sql(keep="age")
     with pytest.raises(ValueError, match="duckdb, sqlite, python, javascript"):
-        churn_model().verify_exports(["postgres"])
+        churn_model().verify_exports(["oracle"])
 
 
 @pytest.mark.parametrize(

@@ -38,9 +38,12 @@ class Exports(ABC):
     ) -> str:
         """Write the model as one SQL SELECT of scores, probabilities, the label and flags.
 
-        The answers are those of this model: scores to the bit, missing (NULL, and NaN too) fails
-        every condition but ``is missing``. Columns are read as this model reads the same values,
-        and what cannot be read so is an error of the database that names the column:
+        The first step of the statement checks the columns, the next ones are the model: each rule
+        stands below a comment with its number in the printed model, its points and its condition.
+
+        In DuckDB, PostgreSQL and SQLite the answers are those of this model: scores to the bit,
+        missing (NULL, and NaN too) fails every condition but ``is missing``. Columns are read as
+        this model reads the same values; anything else is an error that names the column:
 
         - Numeric columns must hold finite numbers and be of a numeric type (in DuckDB also
           Booleans); text that holds numbers must be cast first, and so in SQLite must an empty
@@ -51,6 +54,10 @@ class Exports(ABC):
         - A column that the table lacks is an error (in SQLite but for ``rowid`` and its synonyms,
           which every table has).
 
+        The SQL for Snowflake, BigQuery, SQL Server and Spark is never run in tests. Its syntax is
+        checked with the parser sqlglot, and a translation of it is run in DuckDB. A comment at its
+        head says what the columns must hold and how exact the answers are.
+
         SQLite must be version 3.35 or later with its JSON functions; additive models need its
         function ``exp``: some builds lack it, then define one with ``create_function``.
 
@@ -58,8 +65,8 @@ class Exports(ABC):
         ----------
         table : str or sequence of str
             Name of the table; a sequence gives a qualified name, such as ("schema", "table").
-        dialect : {"duckdb", "postgres", "sqlite"}
-            For which database.
+        dialect : {"duckdb", "postgres", "sqlite", "snowflake", "bigquery", "sqlserver", "spark"}
+            For which database; "spark" also serves Databricks.
         keep : sequence of str
             Columns of the table that are passed through to the result, in front.
 
@@ -74,6 +81,9 @@ class Exports(ABC):
 
     def to_python(self, function: str | None = None) -> str:
         """Write the model as the source of a Python module without dependencies.
+
+        One function reads and checks the columns, another one is the rules, each below a comment
+        with its number in the printed model, its points and its condition.
 
         Parameters
         ----------
@@ -90,6 +100,9 @@ class Exports(ABC):
 
     def to_javascript(self, function: str = "predict") -> str:
         """Write the model as JavaScript (ES2017) without dependencies.
+
+        One function reads and checks the columns, another one is the rules, each below a comment
+        with its number in the printed model, its points and its condition.
 
         Parameters
         ----------
@@ -139,6 +152,9 @@ class Exports(ABC):
         targets : sequence of {"duckdb", "sqlite", "python", "javascript", "onnx"}, optional
             Where to run the exports; when left out everywhere that is installed but ONNX:
             JavaScript needs the package ``mini-racer``, ONNX ``onnx`` and ``onnxruntime``.
+            "postgres", "snowflake", "bigquery", "sqlserver" and "spark" are not run: their SQL is
+            parsed by the package ``sqlglot``, and its translation to DuckDB is run. That is a
+            check of the syntax, and the report says so.
 
         Raises
         ------

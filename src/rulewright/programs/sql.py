@@ -24,6 +24,7 @@ from rulewright.programs.sql_dialects import checked_dialect
 from rulewright.programs.sql_expressions import SqlExpressions
 from rulewright.programs.sql_nearest import nearest_steps
 from rulewright.programs.sql_reserved import RESERVED
+from rulewright.programs.sql_syntax import TRANSLATIONS
 from rulewright.programs.sql_words import unused_prefix
 from rulewright.programs.target import ExportTarget
 from rulewright.programs.writer import find_long_repeated
@@ -70,7 +71,9 @@ def write_sql(
     return _SqlWriter(program, parts, checked_dialect(dialect), keep, prelude).statement()
 
 
-TARGET = ExportTarget("one SELECT", write_sql, {"duckdb": run_duckdb, "sqlite": run_sqlite})
+TARGET = ExportTarget(
+    "one SELECT", write_sql, {"duckdb": run_duckdb, "sqlite": run_sqlite}, TRANSLATIONS
+)
 
 
 class _SqlWriter(SqlExpressions):

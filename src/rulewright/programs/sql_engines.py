@@ -5,7 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, ClassVar
 
-from rulewright.programs.sql_words import LARGEST_EXACT, OTHER_NUMBER, Dialect, case, is_large
+from rulewright.programs.sql_words import (
+    LARGEST_EXACT,
+    OTHER_NUMBER,
+    Dialect,
+    case,
+    is_large,
+    with_exponent,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -101,8 +108,7 @@ class DuckDb(Dialect):
 
     def number(self, value: float) -> str:
         """Write a number with an exponent: without one it is a decimal."""
-        text = repr(float(value)).removesuffix(".0")
-        return text if "e" in text else text + "e0"
+        return with_exponent(value)
 
     def rows(self, table: Sequence[str], alias: str) -> str:
         """Write a table without its own column "rowid"."""

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
-from rulewright.programs.sql_words import NOT_RUN, OTHER_NUMBER, Dialect, case, is_large
+from rulewright.programs.sql_words import (
+    NOT_RUN,
+    OTHER_NUMBER,
+    Dialect,
+    case,
+    is_large,
+    with_exponent,
+)
 
 _BACKSLASHES = {
     "\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r",
@@ -60,7 +68,7 @@ class Snowflake(Dialect):
 
 
 class BigQuery(Dialect):
-    """BigQuery: adding 0.0 is an error for all types but numbers."""
+    """BigQuery: adding 0e0 is an error for all types but numbers."""
 
     name, title, parser = "bigquery", "BigQuery", "bigquery"
     promise = NOT_RUN.format("BigQuery")
@@ -83,19 +91,19 @@ class BigQuery(Dialect):
         return super().quote(name)
 
     def number(self, value: float) -> str:
-        """Write a FLOAT64, which has a point or an exponent."""
-        return repr(float(value))
+        """Write a FLOAT64: it has an exponent."""
+        return with_exponent(value)
 
     def double(self, column: str, x: str) -> str:
         """Read finite numbers as doubles, NaN as NULL."""
-        double = f"(0.0 + {x})"
+        double = f"(0e0 + {x})"
         message = f"CONCAT({self.message(column, 'a finite number')}, CAST({x} AS STRING))"
         cases = [(f"IS_INF({double})", f"ERROR({message})"), (f"IS_NAN({double})", "NULL")]
         return case(cases, f"CAST({double} AS FLOAT64)")
 
     def label_number(self, column: str, x: str) -> str:
         """Read labels that are numbers as doubles, NaN as NULL; large integers stay apart."""
-        double = f"(0.0 + {x})"
+        double = f"(0e0 + {x})"
         cases = [(f"IS_NAN({double})", "NULL"), (is_large(x), self.number(OTHER_NUMBER))]
         return case(cases, f"CAST({double} AS FLOAT64)")
 
@@ -126,9 +134,9 @@ class SqlServer(Dialect):
         "Numbers must be of a numeric type; text that holds numbers is read as numbers. Labels "
         "must be text or integers, Booleans BIT or text, dates DATE, DATETIME or DATETIME2."
     )
-    double_type, text_type = "FLOAT(53)", "NVARCHAR(MAX)"
+    double_type, text_type = "DOUBLE PRECISION", "NVARCHAR(MAX)"
     quotes = ("[", "]")
-    has_booleans = False
+    has_booleans, has_nan = False, False
     _end = "NCHAR(57344)"  # a letter for private use, behind text that ends with a space
 
     def quote(self, name: str) -> str:
@@ -139,17 +147,15 @@ class SqlServer(Dialect):
 
     def text(self, value: str) -> str:
         """Write a string; a line that ends with a backslash would be joined with the next one."""
-        text = "N" + super().text(value)
-        for end in ("\n", "\r"):
-            text = text.replace(f"\\{end}", f"\\' + N'{end}")
+        parts = re.split(r"(?<=\\)(?=[\n\r])", value)
+        texts = ["N" + super(SqlServer, self).text(part) for part in parts]
         if value.endswith(" "):
-            text += f" + {self._end}"
-        return f"({text})" if " + N" in text else text
+            texts.append(self._end)
+        return f"CONCAT({', '.join(texts)})" if len(texts) > 1 else texts[0]
 
     def number(self, value: float) -> str:
-        """Write a FLOAT, which has an exponent."""
-        text = repr(float(value)).removesuffix(".0")
-        return text.replace("e", "E") if "e" in text else text + "E0"
+        """Write a FLOAT: it has an exponent."""
+        return with_exponent(value)
 
     def boolean(self, value: bool) -> str:
         """Write a BIT."""
@@ -157,16 +163,16 @@ class SqlServer(Dialect):
 
     def double(self, column: str, x: str) -> str:
         """Read numbers as doubles: none is infinite or NaN."""
-        return f"CAST({x} AS FLOAT(53))"
+        return f"CAST({x} AS DOUBLE PRECISION)"
 
     def label_number(self, column: str, x: str) -> str:
         """Read labels that are numbers as doubles; large integers stay apart."""
-        return case([(is_large(x), self.number(OTHER_NUMBER))], f"CAST({x} AS FLOAT(53))")
+        return case([(is_large(x), self.number(OTHER_NUMBER))], f"CAST({x} AS DOUBLE PRECISION)")
 
     def label(self, column: str, x: str) -> str:
         """Read labels as text that is compared letter by letter, also spaces at the end."""
         text = f"CAST({x} AS NVARCHAR(MAX))"
-        ended = case([(f"{text} LIKE N'%[ ]'", f"{text} + {self._end}")], text)
+        ended = case([(f"{text} LIKE N'%[ ]'", f"CONCAT({text}, {self._end})")], text)
         return f"{ended} COLLATE Latin1_General_BIN2"
 
     def moment(self, column: str, x: str) -> str:
@@ -177,7 +183,7 @@ class SqlServer(Dialect):
     def moment_number(self, value: str) -> str:
         """Write the milliseconds of a date-time."""
         start = self.moment_literal("", "1970-01-01 00:00:00.000")
-        return f"CAST(DATEDIFF_BIG(MILLISECOND, {start}, {value}) AS FLOAT(53))"
+        return f"CAST(DATEDIFF_BIG(MILLISECOND, {start}, {value}) AS DOUBLE PRECISION)"
 
     def moment_literal(self, short: str, full: str) -> str:
         """Write a date-time."""

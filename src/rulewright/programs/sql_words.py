@@ -48,6 +48,7 @@ class Dialect(ABC):
     least, greatest = "LEAST", "GREATEST"
     ignores_case: ClassVar[bool] = True
     has_booleans: ClassVar[bool] = True
+    has_nan: ClassVar[bool] = True
     refuses_underflow: ClassVar[bool] = False
 
     def quote(self, name: str) -> str:
@@ -148,6 +149,12 @@ def case(cases: Iterable[tuple[str, str]], otherwise: str) -> str:
 def is_large(x: str) -> str:
     """Test whether a number is beyond the integers that doubles hold exactly."""
     return f"{x} > {LARGEST_EXACT} OR {x} < -{LARGEST_EXACT}"
+
+
+def with_exponent(value: float) -> str:
+    """Write the shortest decimal of a double, with an exponent."""
+    text = repr(float(value)).removesuffix(".0")
+    return text if "e" in text else text + "e0"
 
 
 def _check_text(text: str, what: str) -> str:
