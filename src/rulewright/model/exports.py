@@ -152,9 +152,9 @@ class Exports(ABC):
         targets : sequence of {"duckdb", "sqlite", "python", "javascript", "onnx"}, optional
             Where to run the exports; when left out everywhere that is installed but ONNX:
             JavaScript needs the package ``mini-racer``, ONNX ``onnx`` and ``onnxruntime``.
-            "postgres", "snowflake", "bigquery", "sqlserver" and "spark" are not run: their SQL is
-            parsed by the package ``sqlglot``, and its translation to DuckDB is run. That is a
-            check of the syntax, and the report says so.
+            "snowflake", "bigquery", "sqlserver" and "spark" are not run: their SQL is parsed by
+            the package ``sqlglot``, and its translation to DuckDB is run. That is a check of the
+            syntax, and the report says so.
 
         Raises
         ------

@@ -18,14 +18,15 @@ class Names:
     """Names that are different from each other, whatever their case."""
 
     def __init__(self, reserved: Iterable[str] = ()) -> None:
-        self._taken = {name.lower() for name in reserved}
+        self._reserved = {name.lower() for name in reserved}
+        self._taken = set(self._reserved)
         self._starts: set[str] = set()
         self._numbers: Counter[str] = Counter()
 
     def of_column(self, column: str, place: int) -> str:
         """Name the value of a column like the column, as far as ASCII and the language allow it."""
         name = re.sub(r"\W+", "_", column, flags=re.ASCII).strip("_")[:40] or str(place)
-        if name[0].isdigit() or name.lower() in self._taken or re.fullmatch(r"[tT]\d+", name):
+        if name[0].isdigit() or name.lower() in self._reserved or re.fullmatch(r"[tT]\d+", name):
             name = f"column_{name}"
         while name.lower() in self._taken:
             name += f"_{place}"

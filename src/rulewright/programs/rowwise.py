@@ -93,7 +93,9 @@ class RowWriter(Writer):
         start = node.start if isinstance(node, TermFold) else node
         for k in self.classes(node):
             yield self.declare.format(self.name(node, name, k), self.text(start, k))
-        if isinstance(node, FirstThat):  # the first overwrites those after it
+        if isinstance(node, FirstThat):
+            if node.terms[1:]:
+                yield self.comment.format("the first rule that applies decides, so it comes last")
             for body, values in reversed(node.terms):
                 numbers = map(self.number, values)
                 items = [self.name(node, name, k) for k in range(len(values))]

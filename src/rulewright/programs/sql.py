@@ -290,4 +290,4 @@ class _SqlWriter(SqlExpressions):
 
 
 def _select(columns: Iterable[str], source: str) -> str:
-    return "  SELECT " + ",\n    ".join(columns) + f"\n  FROM {source}"
+    return "  SELECT\n    " + ",\n    ".join(columns) + f"\n  FROM {source}"

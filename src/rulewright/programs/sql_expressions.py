@@ -105,7 +105,7 @@ class SqlExpressions(Writer):
     def label_value(self, label: Any) -> str:
         """Write the label of a class."""
         if isinstance(label, str):
-            return self.dialect.text(label)
+            return self.dialect.string(label)
         if isinstance(label, bool):
             return self.dialect.boolean(label)
         return str(label) if isinstance(label, int) else self.number(label)

@@ -146,11 +146,14 @@ class SqlServer(Dialect):
         return super().quote(name)
 
     def text(self, value: str) -> str:
+        """Write a string to compare with labels as they are read: a space does not end it."""
+        text = self.string(value)
+        return f"CONCAT({text}, {self._end})" if value.endswith(" ") else text
+
+    def string(self, value: str) -> str:
         """Write a string; a line that ends with a backslash would be joined with the next one."""
         parts = re.split(r"(?<=\\)(?=[\n\r])", value)
-        texts = ["N" + super(SqlServer, self).text(part) for part in parts]
-        if value.endswith(" "):
-            texts.append(self._end)
+        texts = [f"N{super(SqlServer, self).string(part)}" for part in parts]
         return f"CONCAT({', '.join(texts)})" if len(texts) > 1 else texts[0]
 
     def number(self, value: float) -> str:
@@ -226,7 +229,7 @@ class Spark(Dialect):
 
     def moment(self, column: str, x: str) -> str:
         """Read dates and timestamps as text of 23 characters, in the time zone of the session."""
-        return f"DATE_FORMAT({x}, 'yyyy-MM-dd HH:mm:ss.SSS')"
+        return f"LEFT(DATE_FORMAT({x}, 'yyyy-MM-dd HH:mm:ss.SSSSSS'), 23)"
 
     def moment_number(self, value: str) -> str:
         """Write the milliseconds of such a text."""

@@ -59,6 +59,10 @@ class Dialect(ABC):
         return first + _check_text(name, "name").replace(last, last * 2) + last
 
     def text(self, value: str) -> str:
+        """Write a string to compare with labels as they are read."""
+        return self.string(value)
+
+    def string(self, value: str) -> str:
         """Write a string, or raise a ValueError if SQL cannot hold it."""
         letters = (self.escapes.get(letter, letter) for letter in _check_text(value, "label"))
         return f"'{''.join(letters)}'"
@@ -122,7 +126,7 @@ class Dialect(ABC):
 
     def message(self, column: str, expected: str) -> str:
         """Begin the message of an error, before the value."""
-        return self.text(f'column "{column}" must hold {expected}, not ')
+        return self.string(f'column "{column}" must hold {expected}, not ')
 
 
 def quoted_name(name: str) -> str:
