@@ -1,6 +1,6 @@
 """What a person reviews: a small model in every language, kept as files.
 
-``cd tests && PYTHONPATH=.:.. python -m programs.test_golden`` writes the files anew.
+``cd tests && PYTHONPATH=.:.. python -m programs.test_golden`` rewrites the files.
 """
 
 from pathlib import Path

@@ -151,10 +151,10 @@ const {function} = (() => {{
     return pair ? pair[1] : others;
   }}
 
-  // The columns that the rules use, read and checked.
+  // Reads the columns that the rules use, and checks them.
   const checked = (row) => [{columns}];
 
-  // What the rules come to, where a missing number is NaN, a label null.
+  // The rules: a missing number is NaN, a missing label null.
   const rules = ({variables}) => {{
 {statements}    return {{
 {outputs}    }};

@@ -164,7 +164,7 @@ def _checked(row):
 
 
 def _rules({variables}):
-    """Give all answers: what the rules come to, where a missing number is NaN, a label None."""
+    """Apply the rules: a missing number is NaN, a missing label None."""
 {statements}    return {outputs}
 
 

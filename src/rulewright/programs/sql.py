@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from rulewright.programs.nodes import Node
     from rulewright.programs.sql_words import Dialect
 
-_ORDER = """Rules have the numbers of the printed model and stand in the order in which the model
-adds them. Missing is NULL or NaN; an empty string is a label."""
+_ORDER = """Rules have the numbers of the printed model; sums add them in the order of learning.
+Missing is NULL or NaN; an empty string is a label."""
 
 MAX_CLASSES = 500
 TERMS_PER_STEP = 200

@@ -17,8 +17,9 @@ STRICT = (
     "text or integers, Booleans also 1, 0 and text."
 )
 NOT_RUN = (
-    "The syntax is checked with a parser, not on {0} itself. Scores are those of the model if {0} "
-    "reads decimals as the nearest double; probabilities may differ in the last digits."
+    "The syntax is checked with a parser; the statement was never run on {0}. Scores equal the "
+    "scores of the model if {0} reads decimals as the nearest double; probabilities may differ in "
+    "the last digits."
 )
 
 _TRUTHS = {"true": 1, "1": 1, "false": 0, "0": 0}
@@ -37,7 +38,7 @@ class Dialect(ABC):
     """What sqlglot calls it."""
     double_type: ClassVar[str]
     text_type: ClassVar[str]
-    promise: ClassVar[str] = "Scores are those of the model to the last bit."
+    promise: ClassVar[str] = "Scores equal the scores of the model to the last bit."
     """How exactly the answers are those of the model."""
     input_rules: ClassVar[str] = STRICT
     """What columns must hold."""

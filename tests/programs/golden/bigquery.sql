@@ -1,9 +1,10 @@
-/* A rule model exported by rulewright for BigQuery. The syntax is checked with a parser, not on
-BigQuery itself. Scores are those of the model if BigQuery reads decimals as the nearest double;
-probabilities may differ in the last digits. Rules have the numbers of the printed model and stand
-in the order in which the model adds them. Missing is NULL or NaN; an empty string is a label.
-Numbers must be finite and of a numeric type: text is an error, so cast it. Labels must be STRING
-without a collation, INT64 or BOOL, dates DATE, DATETIME or TIMESTAMP, which is read in UTC. */
+/* A rule model exported by rulewright for BigQuery. The syntax is checked with a parser; the
+statement was never run on BigQuery. Scores equal the scores of the model if BigQuery reads decimals
+as the nearest double; probabilities may differ in the last digits. Rules have the numbers of the
+printed model; sums add them in the order of learning. Missing is NULL or NaN; an empty string is a
+label. Numbers must be finite and of a numeric type: text is an error, so cast it. Labels must be
+STRING without a collation, INT64 or BOOL, dates DATE, DATETIME or TIMESTAMP, which is read in UTC.
+*/
 WITH rw_checked_input AS (
   SELECT
     CASE WHEN IS_INF((0e0 + rw_table.`age`)) THEN ERROR(CONCAT('column "age" must hold a finite number, not ', CAST(rw_table.`age` AS STRING))) WHEN IS_NAN((0e0 + rw_table.`age`)) THEN NULL ELSE CAST((0e0 + rw_table.`age`) AS FLOAT64) END AS age,

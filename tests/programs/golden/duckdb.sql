@@ -1,7 +1,7 @@
-/* A rule model exported by rulewright for DuckDB. Scores are those of the model to the last bit.
-Rules have the numbers of the printed model and stand in the order in which the model adds them.
-Missing is NULL or NaN; an empty string is a label. Numbers must be finite and of a numeric type:
-text is an error, so cast it. Labels may be text or integers, Booleans also 1, 0 and text. */
+/* A rule model exported by rulewright for DuckDB. Scores equal the scores of the model to the last
+bit. Rules have the numbers of the printed model; sums add them in the order of learning. Missing is
+NULL or NaN; an empty string is a label. Numbers must be finite and of a numeric type: text is an
+error, so cast it. Labels may be text or integers, Booleans also 1, 0 and text. */
 WITH rw_checked_input AS MATERIALIZED (
   SELECT
     CASE WHEN rw_table."age" IS NULL THEN NULL WHEN typeof(rw_table."age") NOT IN ('BOOLEAN', 'FLOAT', 'DOUBLE', 'TINYINT', 'SMALLINT', 'BIGINT', 'HUGEINT', 'UTINYINT', 'USMALLINT', 'UBIGINT', 'UHUGEINT', 'INTEGER', 'UINTEGER') AND typeof(rw_table."age") NOT LIKE 'DECIMAL(%' THEN error('column "age" must hold a number, not ' || typeof(rw_table."age") || ' ' || CAST(rw_table."age" AS VARCHAR)) WHEN ISINF(CAST(rw_table."age" AS DOUBLE)) THEN error('column "age" must hold a finite number, not ' || typeof(rw_table."age") || ' ' || CAST(rw_table."age" AS VARCHAR)) ELSE NULLIF(CAST(rw_table."age" AS DOUBLE), CAST('NaN' AS FLOAT8)) END AS age,

@@ -121,7 +121,7 @@ const predict = (() => {
     return pair ? pair[1] : others;
   }
 
-  // The columns that the rules use, read and checked.
+  // Reads the columns that the rules use, and checks them.
   const checked = (row) => [
     number(row, "age"),
     label(row, "color"),
@@ -129,7 +129,7 @@ const predict = (() => {
     boolean_label(row, "active"),
   ];
 
-  // What the rules come to, where a missing number is NaN, a label null.
+  // The rules: a missing number is NaN, a missing label null.
   const rules = (age, color, plan, active) => {
     let score_stay = 0.1;
     let score_churn = -0.2;

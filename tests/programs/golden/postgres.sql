@@ -1,7 +1,7 @@
-/* A rule model exported by rulewright for PostgreSQL. Scores are those of the model to the last
-bit. Rules have the numbers of the printed model and stand in the order in which the model adds
-them. Missing is NULL or NaN; an empty string is a label. Numbers must be finite and of a numeric
-type: text is an error, so cast it. Labels may be text or integers, Booleans also 1, 0 and text. */
+/* A rule model exported by rulewright for PostgreSQL. Scores equal the scores of the model to the
+last bit. Rules have the numbers of the printed model; sums add them in the order of learning.
+Missing is NULL or NaN; an empty string is a label. Numbers must be finite and of a numeric type:
+text is an error, so cast it. Labels may be text or integers, Booleans also 1, 0 and text. */
 WITH rw_checked_input AS MATERIALIZED (
   SELECT
     CASE WHEN ABS(CAST(0 + "age" AS FLOAT8)) = CAST('Infinity' AS FLOAT8) THEN CAST('column "age" must hold a finite number, not ' || CAST("age" AS TEXT) AS FLOAT8) ELSE NULLIF(CAST(0 + "age" AS FLOAT8), CAST('NaN' AS FLOAT8)) END AS age,

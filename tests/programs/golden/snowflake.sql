@@ -1,9 +1,10 @@
-/* A rule model exported by rulewright for Snowflake. The syntax is checked with a parser, not on
-Snowflake itself. Scores are those of the model if Snowflake reads decimals as the nearest double;
-probabilities may differ in the last digits. Rules have the numbers of the printed model and stand
-in the order in which the model adds them. Missing is NULL or NaN; an empty string is a label.
-Numbers must be finite and of a numeric type; text that holds numbers is read as numbers. Labels
-must be text without a collation, integers or Booleans, dates without a time zone. */
+/* A rule model exported by rulewright for Snowflake. The syntax is checked with a parser; the
+statement was never run on Snowflake. Scores equal the scores of the model if Snowflake reads
+decimals as the nearest double; probabilities may differ in the last digits. Rules have the numbers
+of the printed model; sums add them in the order of learning. Missing is NULL or NaN; an empty
+string is a label. Numbers must be finite and of a numeric type; text that holds numbers is read as
+numbers. Labels must be text without a collation, integers or Booleans, dates without a time zone.
+Names are quoted, so their case matters. */
 WITH rw_checked_input AS (
   SELECT
     CASE WHEN ABS(CAST(rw_table."age" AS DOUBLE)) = 'inf'::DOUBLE THEN CAST('column "age" must hold a finite number, not ' || CAST(rw_table."age" AS VARCHAR) AS DOUBLE) ELSE NULLIF(CAST(rw_table."age" AS DOUBLE), 'NaN'::DOUBLE) END AS age,

@@ -1,9 +1,9 @@
 /* A rule model exported by rulewright for Spark SQL and Databricks. The syntax is checked with a
-parser, not on Spark itself. Scores are those of the model if Spark reads decimals as the nearest
-double; probabilities may differ in the last digits. Rules have the numbers of the printed model and
-stand in the order in which the model adds them. Missing is NULL or NaN; an empty string is a label.
-Numbers must be finite and of a numeric type: text is an error, so cast it. Labels may be text,
-integers or Booleans; timestamps are read in the time zone of the session. */
+parser; the statement was never run on Spark. Scores equal the scores of the model if Spark reads
+decimals as the nearest double; probabilities may differ in the last digits. Rules have the numbers
+of the printed model; sums add them in the order of learning. Missing is NULL or NaN; an empty
+string is a label. Numbers must be finite and of a numeric type: text is an error, so cast it.
+Labels may be text, integers or Booleans; timestamps are read in the time zone of the session. */
 WITH rw_checked_input AS (
   SELECT
     CASE WHEN TYPEOF(rw_table.`age`) = 'string' OR ABS(CAST(rw_table.`age` AS DOUBLE)) = CAST('Infinity' AS DOUBLE) THEN RAISE_ERROR(CONCAT('column "age" must hold a finite number, not ', CAST(rw_table.`age` AS STRING))) WHEN ISNAN(CAST(rw_table.`age` AS DOUBLE)) THEN NULL ELSE CAST(rw_table.`age` AS DOUBLE) END AS age,

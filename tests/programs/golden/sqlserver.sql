@@ -1,9 +1,10 @@
-/* A rule model exported by rulewright for SQL Server. The syntax is checked with a parser, not on
-SQL Server itself. Scores are those of the model if SQL Server reads decimals as the nearest double;
-probabilities may differ in the last digits. It needs SQL Server 2022. Rules have the numbers of the
-printed model and stand in the order in which the model adds them. Missing is NULL or NaN; an empty
-string is a label. Numbers must be of a numeric type; text that holds numbers is read as numbers.
-Labels must be text or integers, Booleans BIT or text, dates DATE, DATETIME or DATETIME2. */
+/* A rule model exported by rulewright for SQL Server. The syntax is checked with a parser; the
+statement was never run on SQL Server. Scores equal the scores of the model if SQL Server reads
+decimals as the nearest double; probabilities may differ in the last digits. It needs SQL Server
+2022. Rules have the numbers of the printed model; sums add them in the order of learning. Missing
+is NULL or NaN; an empty string is a label. Numbers must be of a numeric type; text that holds
+numbers is read as numbers. Labels must be text or integers, Booleans BIT or text, dates DATE,
+DATETIME or DATETIME2. */
 WITH rw_checked_input AS (
   SELECT
     CAST(rw_table.[age] AS DOUBLE PRECISION) AS age,
