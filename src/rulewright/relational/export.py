@@ -10,16 +10,9 @@ from typing import TYPE_CHECKING
 
 from rulewright.data import UNSEEN_CODE, ColumnSchema, DataError, Schema, label_value
 from rulewright.programs import (
-    READING,
-    Dialect,
+    DIALECTS,
     Prelude,
-    checked_dialect,
-    column_of,
-    quoted_name,
-    quoted_text,
-    rows_of,
     unused_prefix,
-    write_number,
     write_sql,
 )
 from rulewright.relational.deriving import joins_of
@@ -60,9 +53,14 @@ def relational_sql(
     if (whole := schema_recipe(schema)) is None:
         raise DataError("This model has no derived columns: write it with model.to_sql().")
     recipe = whole.only(set(model.columns))
-    checked = checked_dialect(dialect)
-    writer = _Writer(recipe, schema, model.columns, checked, tables or {})
-    return write_sql(model.program, writer.derived, dialect, [recipe.key], writer.prelude())
+    if dialect not in ("duckdb", "postgres", "sqlite"):
+        raise ValueError(
+            f"over related tables dialect must be one of duckdb, postgres, sqlite, not {dialect!r}"
+        )
+    writer = _Writer(recipe, schema, model.columns, dialect, tables or {})
+    return write_sql(
+        model.commented_program, writer.derived, dialect, [recipe.key], writer.prelude()
+    )
 
 
 class _Writer:
@@ -73,10 +71,10 @@ class _Writer:
         recipe: Recipe,
         schema: Schema,
         columns: Sequence[str],
-        dialect: Dialect,
+        dialect: str,
         tables: Mapping[str, str | Sequence[str]],
     ) -> None:
-        self._recipe, self._schema, self._dialect = recipe, schema, dialect
+        self._recipe, self._schema, self._dialect = recipe, schema, DIALECTS[dialect]
         self._own = [name for name in columns if name not in recipe.names]
         known = {recipe.instances, *(table.name for table in recipe.tables)}
         if unknown := sorted(tables.keys() - known):
@@ -95,9 +93,9 @@ class _Writer:
         """Write all steps; return also the column names in the last one."""
         layout = self._layout()
         steps = [self._instances(layout), *map(self._table, layout.tables)]
-        statements = Statements(self._recipe, layout, Aggregates(self._dialect))
+        statements = Statements(self._recipe, layout, Aggregates(self._dialect.name))
         names = {name: f"{self._prefix}own_{i}" for i, name in enumerate(self._own)}
-        selected = [f"t.{self._row} AS {quoted_name(self._recipe.key)}"]
+        selected = [f"t.{self._row} AS {self._dialect.quote(self._recipe.key)}"]
         selected += [f"t.{name} AS {name}" for name in names.values()]
         source = f"{layout.instances.name} AS t"
         for i, grouped in enumerate(statements.group_statements()):
@@ -152,8 +150,8 @@ class _Writer:
         for column in described.columns:
             alias = relation.columns[column.name]
             if column.kind == "nominal":
-                words = READING[self._dialect]
-                read[alias] = column.type.sql_value(column, self._column(column.name), words)
+                value = self._column(column.name)
+                read[alias] = column.type.sql_value(column, value, self._dialect)
                 plain[alias] = self._code(alias, column)
             else:
                 read[alias] = self._number(column)
@@ -166,21 +164,19 @@ class _Writer:
 
     def _select(self, columns: Mapping[str, str], table: str) -> str:
         listed = ",\n    ".join(f"{text} AS {alias}" for alias, text in columns.items())
-        return (
-            f"  SELECT {listed}\n  FROM {rows_of(self._places[table], self._alias, self._dialect)}"
-        )
+        return f"  SELECT {listed}\n  FROM {self._dialect.rows(self._places[table], self._alias)}"
 
     def _column(self, name: str) -> str:
-        return column_of(name, self._alias, self._dialect)
+        return self._dialect.column(name, self._alias)
 
     def _number(self, column: ColumnSchema) -> str:
         """Write a numeric column, or a date in milliseconds."""
-        words = READING[self._dialect]
+        words = self._dialect
         value = column.type.sql_value(column, self._column(column.name), words)
         return column.type.sql_number(value, words)
 
     def _code(self, alias: str, column: ColumnSchema) -> str:
-        words = READING[self._dialect]
+        words = self._dialect
         whens = "".join(
             f" WHEN {alias} = {column.type.sql_literal(column, label, words)} THEN {code}"
             for code, label in enumerate(column.labels)
@@ -200,8 +196,8 @@ class _Writer:
     def _label(self, label: str, column: ColumnSchema) -> str:
         value = label_value(label, column)
         if isinstance(value, str):
-            return quoted_text(value)
-        return str(int(value)) if isinstance(value, bool) else write_number(value, self._dialect)
+            return self._dialect.text(value)
+        return str(int(value)) if isinstance(value, bool) else self._dialect.number(value)
 
     def _unseen(self, column: ColumnSchema) -> str:
         """Write a value that is not a label of a column."""
@@ -209,13 +205,11 @@ class _Writer:
             return "2"
         if column.label_type == "number":
             values = [float(label) for label in column.labels]
-            return write_number(
-                max([abs(value) for value in values], default=0.0) + 1.5, self._dialect
-            )
+            return self._dialect.number(max([abs(value) for value in values], default=0.0) + 1.5)
         text = "(unseen label)"
         while text in column.labels:
             text += "*"
-        return quoted_text(text)
+        return self._dialect.text(text)
 
 
 def _step(name: str, text: str) -> str:

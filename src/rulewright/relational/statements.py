@@ -16,13 +16,12 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from rulewright.programs import write_number
+from rulewright.programs import DIALECTS
 from rulewright.relational.derived import Clause, DerivedColumn, RelatedRow, SharedKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulewright.programs import Dialect
     from rulewright.relational.derived import RowCondition, Step
     from rulewright.relational.recipe import Recipe
 
@@ -70,7 +69,7 @@ class Aggregate(NamedTuple):
 class Aggregates:
     """Writes aggregates in one dialect."""
 
-    dialect: Dialect
+    dialect: str
 
     def of(self, column: DerivedColumn, rows: AggregateRows) -> Aggregate:
         """Write a derived column, or raise a ValueError if the database cannot compute it."""
@@ -95,7 +94,7 @@ class Aggregates:
 
     def number(self, value: float) -> str:
         """Write a number exactly."""
-        return write_number(value, self.dialect)
+        return DIALECTS[self.dialect].number(value)
 
     def _double(self, x: str) -> str:
         return f"CAST({x} AS {_DOUBLE[self.dialect]})"
