@@ -26,8 +26,8 @@ class Snowflake(Dialect):
     promise = NOT_RUN.format("Snowflake")
     input_rules = (
         "Numbers must be finite and of a numeric type; text that holds numbers is read as numbers. "
-        "Labels must be text without a collation, integers or Booleans, dates without a time zone. Names are "
-        "quoted, so their case matters."
+        "Labels must be text without a collation, integers or Booleans, dates without a time zone. "
+        "Names are quoted, so their case matters."
     )
     double_type, text_type = "DOUBLE", "VARCHAR"
     escapes: ClassVar = _BACKSLASHES
