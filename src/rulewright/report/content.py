@@ -22,7 +22,7 @@ from rulewright.model import (
 )
 from rulewright.report import insight
 from rulewright.report.answers import answers_on, is_learned_from
-from rulewright.report.columns import ColumnView, Scores, column_views
+from rulewright.report.columns import ColumnView, column_views
 from rulewright.report.data_summary import DataSummary, data_summary
 from rulewright.report.groups import GroupTable, group_tables
 from rulewright.report.headline import cautions, headline, name_target
@@ -81,7 +81,6 @@ class Content:
     bars: dict[int, Markup]
     keys: Markup
     decides: bool
-    scores: Scores | None
     columns: list[ColumnView]
     groups: list[GroupTable]
     says: list[list[list[str]]]
@@ -145,7 +144,7 @@ def content_of(
     target = name_target(model, target, named, provenance.get("target"))
     measured = None if answers is None else performance(answers, fresh=fresh, target=target)
     importances = insight.column_importances(model, rows)
-    scores, columns = column_views(model, rows, importances, target)
+    columns = column_views(model, rows, importances, target)
     return Content(
         title=title or (f"Rules for {target}" if target else "Rule model report"),
         kind=title_of(model),
@@ -156,7 +155,6 @@ def content_of(
         bars=draw_effects(model, range(len(model.rules))),
         keys=draw_keys(model, range(len(model.rules)), target),
         decides=not issubclass(model.outcome, Adds | Votes),
-        scores=scores,
         columns=columns,
         groups=group_tables(model, answers, dict(by or {}), target or "value"),
         says=paragraphs([*model.preamble().splitlines(), *model.decision_lines()]),
