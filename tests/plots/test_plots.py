@@ -10,7 +10,7 @@ from markupsafe import escape
 import rulewright as rw
 from builders import every_learner, mixed_table, mlrules, ripper
 from rulewright.data import DataError
-from rulewright.model import class_of_interest
+from rulewright.model import class_of_interest, strongest
 from rulewright.report.answers import ask_model
 from rulewright.report.curves import calibration_curve, precision_curves, risk_curve, roc_curves
 from rulewright.rules import Adds
@@ -161,8 +161,9 @@ def test_rules_of_every_form(make):
     model = make().fit(TWO).model_
     rows = drawn(rw.plot_rules(model, n_bars=2)) if len(model) else []
     assert len(rows) == min(2, len(model))
-    for row in rows:
-        place = int(row["text"].partition(":")[0]) - 1
+    for k, row in enumerate(rows, start=1):
+        assert row["text"].startswith(f"{k}: ")
+        place = strongest(model, None)[k - 1]
         outcome = model.rules[place].outcome
         other = outcome.otherwise if isinstance(outcome, Adds) else 0.0
         sign = 1 if model.rules[place].head.first == class_of_interest(model) else -1
@@ -187,8 +188,8 @@ def test_directions_have_colours_and_a_legend():
     title = chart.to_dict()["title"]
     assert "AdditiveRules" not in json.dumps(title)
     of_three = drawn(rw.plot_rules(OF_THREE))
-    for row in of_three:
-        rule = OF_THREE.model_.rules[int(row["text"].partition(":")[0]) - 1]
+    for i, row in zip(strongest(OF_THREE.model_, len(of_three)), of_three, strict=True):
+        rule = OF_THREE.model_.rules[i]
         assert row["effect"].endswith(rule.head.text(OF_THREE.model_.class_names))
 
 

@@ -6,7 +6,7 @@ import pytest
 from report.models import MODELS, loans_model, model_and_rows
 from rulewright.data import Finding, label_of, read_table
 from rulewright.explain.evaluated_rows import EvaluatedRows
-from rulewright.model import RegressionRules, class_of_interest
+from rulewright.model import RegressionRules, class_of_interest, strongest
 from rulewright.report import report_html
 from rulewright.report.whatif import row_changes, twin_rules
 
@@ -59,13 +59,13 @@ def test_rules_that_apply_to_the_same_rows_are_named():
     model = model.with_rules([*model.rules[:10], model.rules[3]])
     pairs = twin_rules(EvaluatedRows(model, table))
     covers = model.covers(table)
-    for first, second, share in pairs:
-        a, b = first - 1, second - 1
+    for a, b, share in pairs:
         both, either = (covers[:, a] & covers[:, b]).sum(), (covers[:, a] | covers[:, b]).sum()
         assert share == f"{both / either:.2f}"
         assert both / either >= 0.9
-    assert pairs[0] == (4, 11, "1.00")
-    assert "4 and 11 (1.00)" in report_html(model, table)
+    assert pairs[0] == (3, 10, "1.00")
+    order = strongest(model, None)
+    assert f"{order.index(3) + 1} and {order.index(10) + 1} (1.00)" in report_html(model, table)
 
 
 def test_data_problems_are_listed():

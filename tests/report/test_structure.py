@@ -9,7 +9,7 @@ import pytest
 from report.models import MODELS, loans_model, model_and_rows, regression
 from report.test_content import content
 from report.test_page import Page
-from rulewright.model import AdditiveRules, RegressionRules, class_of_interest, direction
+from rulewright.model import AdditiveRules, RegressionRules, class_of_interest, direction, looks
 from rulewright.report import numbers, report_html
 
 CSS = Path(numbers.__file__).with_name("templates") / "report.css"
@@ -69,20 +69,21 @@ def test_cautions():
 def test_bars_show_direction_and_class(name):
     """Two classes have two sides, more classes colours; the legend names each colour."""
     model, table = model_and_rows(name)
-    bars, n_classes = content(model, table).bars, len(model.head_names)
-    assert set(bars.drawn) == set(range(len(model.rules)))
-    assert bars.signed or n_classes > 2
-    shown = {key.look for key in bars.keys}
+    told, n_classes = content(model, table), len(model.head_names)
+    assert set(told.bars) == set(range(len(model.rules)))
+    keys = looks(model, range(len(model.rules)))
+    shown = {key.look for key in keys}
     for i, rule in enumerate(model.rules):
         one = direction(model, rule)
-        assert f"k{one.look}" in bars.drawn[i]
+        assert f" k{one.look}" in told.bars[i]
+        assert "bar move" in told.bars[i] or n_classes > 2
         assert one.look in shown
         if n_classes == 2:
             assert (one.amount > 0) == (rule.head.first == class_of_interest(model))
-    page = report_html(model, table)
-    assert all(
-        f'<i class="k{key.look}" aria-hidden="true"></i>{key.text}' in page for key in bars.keys
-    )
+    pages = report_html(model, table), model._repr_html_()
+    for page in pages:
+        for key in keys:
+            assert f'<i class="k{key.look}" aria-hidden="true"></i>{key.text}' in page
 
 
 @pytest.mark.parametrize("name", MODELS)

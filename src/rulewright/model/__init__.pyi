@@ -15,8 +15,8 @@ from .directions import Direction as Direction
 from .directions import Look as Look
 from .directions import class_of_interest as class_of_interest
 from .directions import direction as direction
-from .directions import is_signed as is_signed
-from .directions import largest_amount as largest_amount
+from .directions import draw_effects as draw_effects
+from .directions import draw_keys as draw_keys
 from .directions import looks as looks
 from .document import ModelFileError as ModelFileError
 from .document import json_list as json_list

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
+from markupsafe import Markup
 
-from rulewright.html import cut_line
+from rulewright.html import cut_line, draw_key, draw_move
 from rulewright.rules import Adds, Rule, Votes
 
 if TYPE_CHECKING:
@@ -86,11 +86,17 @@ def _verb(model: RuleModel) -> str:
     return "votes for" if issubclass(model.outcome, Votes) else "predicts"
 
 
-def largest_amount(directions: Iterable[Direction]) -> float:
-    """Return the length of the longest bar, 1 if there is none."""
-    return float(max((abs(one.amount) for one in directions), default=0.0)) or 1.0
+def draw_effects(model: RuleModel, ids: Iterable[int]) -> dict[int, Markup]:
+    """Draw a bar for each rule, to both sides of 0 unless all amounts of several classes are > 0.
+
+    The longest one fills its side.
+    """
+    found = {i: direction(model, model.rules[i]) for i in ids}
+    largest = max((abs(one.amount) for one in found.values()), default=0.0)
+    signed = len(model.head_names) <= 2 or any(one.amount < 0 for one in found.values())
+    return {i: draw_move(d.amount, largest, d.look, signed=signed) for i, d in found.items()}
 
 
-def is_signed(model: RuleModel, directions: Iterable[Direction]) -> bool:
-    """Tell whether bars go to both sides, so that 0 is in the middle."""
-    return len(model.head_names) <= 2 or bool(np.any([one.amount < 0 for one in directions]))
+def draw_keys(model: RuleModel, ids: Iterable[int], target: str = "") -> Markup:
+    """Write what the colours of the bars of some rules say."""
+    return Markup("").join(draw_key(*key) for key in looks(model, ids, target))

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from rulewright.html import bold, draw_bar, lines, note, table, view
 from rulewright.html import escape_line as escape_line
+from rulewright.model.directions import draw_effects, draw_keys
 from rulewright.rules import NumberCoverage, Rule
 
 if TYPE_CHECKING:
@@ -172,6 +173,7 @@ def model_view(model: RuleModel, max_rules: int | None) -> str:
     return view(
         bold(title),
         *map(_block, paragraphs(said)),
+        draw_keys(model, ids, str(model.summary.get("target", ""))) if ids else None,
         _rules(model, ids) if ids else None,
         *map(note, hidden_text(model, ids)),
     )
@@ -197,13 +199,12 @@ def _block(cells: list[list[str]]) -> Markup:
 
 def _rules(model: RuleModel, ids: Sequence[int]) -> Markup:
     scale, lines = _scale(model, ids), rule_rows(model, ids)
-    rows = [
-        [
-            _draw_measure(model.rules[i], text, scale) if title in _MEASURES else text
-            for title, text in line.items()
-        ]
-        for i, line in zip(ids, lines, strict=True)
-    ]
+    effects, rows = draw_effects(model, ids), []
+    for i, line in zip(ids, lines, strict=True):
+        drawn: dict[str, str] = {**line, model.effect_title: effects[i] + line[model.effect_title]}
+        for title in line.keys() & set(_MEASURES):
+            drawn[title] = _draw_measure(model.rules[i], line[title], scale)
+        rows.append([*drawn.values()])
     titles = [*lines[0]]
     text = {place for place, title in enumerate(titles) if title in ("rule", *_MEASURES)}
     return table([titles], rows, text=text)

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from rulewright.explain import ColumnSteps, Step, column_steps
 from rulewright.html import cut_line, draw_bar, draw_move
 from rulewright.model import AdditiveRules, RegressionRules, class_of_interest, escape_line
-from rulewright.report.figures import Axis, ChartLine, LineChart
+from rulewright.report.figures import N_LOOKS, Axis, ChartLine, LineChart
 from rulewright.report.numbers import (
     format_number,
     format_percent,
@@ -59,6 +59,8 @@ class ColumnView:
 
     name: str
     share: str
+    unit: str
+    observed: str
     drawing: LineChart | None
     steps: list[StepLine]
     more_steps: int
@@ -76,8 +78,8 @@ class Scores:
     weights: FloatArray
 
     @classmethod
-    def of(cls, model: RuleModel, target: str, found: Sequence[ColumnSteps]) -> Scores:
-        """Choose the class of interest of two classes, of more those that move most."""
+    def of(cls, model: RuleModel, target: str, found: ColumnSteps) -> Scores:
+        """Choose the class of interest of two classes, of more those that the column moves."""
         names = [cut_line(name, 20) for name in model.head_names]
         if not names:
             unit = f"change of {cut_line(target, 22) if target else 'the prediction'}"
@@ -86,28 +88,34 @@ class Scores:
             k = class_of_interest(model)
             weights = np.array([[1.0 if j == k else -1.0 for j in range(2)]])
             return cls(f"points for {names[k]}", f"{names[k]}, observed", [""], [None], weights)
-        moved = sum(np.ptp([s.adds for s in one.steps], axis=0) for one in found)
-        shown = np.argsort(-np.asarray(moved), kind="stable")[:_SHOWN_CLASSES]
+        ends = [part for step in found.steps for part in (step.adds, step.adds_high)]
+        moved = np.ptp(np.array(ends), axis=0)
+        order = [int(k) for k in np.argsort(-moved, kind="stable")]
+        shown = [k for k in order[:_SHOWN_CLASSES] if moved[k] > 0] or order[:1]
+        weights, looks = np.eye(len(names))[shown], [k % N_LOOKS for k in shown]
         observed = f"{names[shown[0]]}, observed"
-        kept = [names[k] for k in shown]
-        return cls("points", observed, kept, [int(k) % 6 for k in shown], np.eye(len(names))[shown])
+        return cls("points", observed, [names[k] for k in shown], [*looks], weights)
 
 
 def column_views(
     model: RuleModel, rows: EvaluatedRows | None, importances: dict[str, float], target: str
-) -> tuple[Scores | None, list[ColumnView]]:
+) -> list[ColumnView]:
     """Describe the most important columns of a model that adds up; of others nothing."""
-    if not isinstance(model, AdditiveRules | RegressionRules) or not importances:
-        return None, []
+    if not isinstance(model, AdditiveRules | RegressionRules):
+        return []
     total = sum(importances.values()) or 1.0
     names = [k for k, v in importances.items() if v > 0][:_SHOWN_COLUMNS]
     found = [column_steps(model, name) for name in names]
-    scores = Scores.of(model, target, found)
-    ends = [scores.weights @ np.stack([s.adds, s.adds_high], 1) for f in found for s in f.steps]
-    largest = float(np.abs(ends).max()) if ends else 0.0
-    return scores, [
-        _column_view(model, rows, one, scores, largest, importances[one.column] / total)
-        for one in found
+    scores = [Scores.of(model, target, one) for one in found]
+    ends = [
+        own.weights @ np.stack([step.adds, step.adds_high], 1)
+        for one, own in zip(found, scores, strict=True)
+        for step in one.steps
+    ]
+    largest = max((float(np.abs(end).max()) for end in ends), default=0.0)
+    return [
+        _column_view(model, rows, one, own, largest, importances[one.column] / total)
+        for one, own in zip(found, scores, strict=True)
     ]
 
 
@@ -125,6 +133,8 @@ def _column_view(
     return ColumnView(
         escape_line(found.column),
         format_percent(share),
+        scores.unit,
+        scores.observed,
         _draw(model, rows, found, scores, lines),
         lines[:_SHOWN_STEPS] if found.rules or found.has_line else [],
         max(0, len(lines) - _SHOWN_STEPS),
@@ -223,7 +233,8 @@ def _draw(
     shown = [step for step in steps if step.low <= high and step.high >= low]
     x = np.array([end for s in shown for end in (max(s.low, low), min(s.high, high))])
     ends = np.array([end for s in shown for end in (s.adds, s.adds_high)]) @ scores.weights.T
-    charts = [ChartLine(name, x, ends[:, k]) for k, name in enumerate(scores.names)]
+    looks = zip(scores.names, scores.looks, strict=True)
+    charts = [ChartLine(name, x, ends[:, k], look=look) for k, (name, look) in enumerate(looks)]
     first = [line.parts[0].amount for line in lines]
     order = np.argsort(scores.weights[0] @ np.array([step.adds for step in steps]).T)
     of = f" for {scores.names[0]}" if scores.names[0] else ""

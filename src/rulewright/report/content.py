@@ -11,21 +11,18 @@ import numpy as np
 
 from rulewright.data import Finding, Table, examine
 from rulewright.explain import EvaluatedRows
-from rulewright.html import draw_move
 from rulewright.model import (
     RuleModel,
-    direction,
+    draw_effects,
+    draw_keys,
     escape_line,
-    is_signed,
-    largest_amount,
     library_version,
-    looks,
     paragraphs,
     title_of,
 )
 from rulewright.report import insight
 from rulewright.report.answers import answers_on, is_learned_from
-from rulewright.report.columns import ColumnView, Scores, column_views
+from rulewright.report.columns import ColumnView, column_views
 from rulewright.report.data_summary import DataSummary, data_summary
 from rulewright.report.groups import GroupTable, group_tables
 from rulewright.report.headline import cautions, headline, name_target
@@ -49,7 +46,6 @@ if TYPE_CHECKING:
 
     from rulewright.data import Column
     from rulewright.evidence import Answers, Places
-    from rulewright.model import Look
     from rulewright.report.figures import Drawing, LineChart
     from rulewright.report.pictures import GraphPictures, MatchedMolecules, Picture
 
@@ -73,15 +69,6 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Bars:
-    """The bars of all rules: the drawings by place, and what their colours say."""
-
-    drawn: dict[int, Markup]
-    keys: list[Look]
-    signed: bool
-
-
-@dataclass(frozen=True)
 class Content:
     """The parts of a report."""
 
@@ -90,9 +77,10 @@ class Content:
     target: str
     headline: str
     cautions: list[str]
-    bars: Bars
+    numbers: dict[int, int]
+    bars: dict[int, Markup]
+    keys: Markup
     decides: bool
-    scores: Scores | None
     columns: list[ColumnView]
     groups: list[GroupTable]
     says: list[list[list[str]]]
@@ -156,16 +144,17 @@ def content_of(
     target = name_target(model, target, named, provenance.get("target"))
     measured = None if answers is None else performance(answers, fresh=fresh, target=target)
     importances = insight.column_importances(model, rows)
-    scores, columns = column_views(model, rows, importances, target)
+    columns = column_views(model, rows, importances, target)
     return Content(
         title=title or (f"Rules for {target}" if target else "Rule model report"),
         kind=title_of(model),
         target=target,
         headline=headline(model, target, measured, answers),
         cautions=cautions(model, answers),
-        bars=rule_bars(model, [line.place for line in lines], target),
+        numbers={line.place: k for k, line in enumerate(lines, start=1)},
+        bars=draw_effects(model, range(len(model.rules))),
+        keys=draw_keys(model, range(len(model.rules)), target),
         decides=not issubclass(model.outcome, Adds | Votes),
-        scores=scores,
         columns=columns,
         groups=group_tables(model, answers, dict(by or {}), target or "value"),
         says=paragraphs([*model.preamble().splitlines(), *model.decision_lines()]),
@@ -194,14 +183,6 @@ def content_of(
         parameters=insight.entries_of(model, "settings"),
         n_columns_used=len(model.columns),
     )
-
-
-def rule_bars(model: RuleModel, ids: Sequence[int], target: str) -> Bars:
-    """Draw which way each rule moves the prediction, and how far."""
-    found = {i: direction(model, model.rules[i]) for i in ids}
-    signed, largest = is_signed(model, found.values()), largest_amount(found.values())
-    drawn = {i: draw_move(d.amount, largest, d.look, signed=signed) for i, d in found.items()}
-    return Bars(drawn, looks(model, ids, target) if ids else [], signed)
 
 
 def _panel(model: RuleModel, table: Table | None, places: Any) -> Panel:

@@ -164,7 +164,6 @@ def render_page(content: Content) -> str:
     page: str = environment.get_template("report.html.j2").render(
         c=content,
         bar=draw_rule_bar,
-        key=html.draw_key,
         style=html.style_of("bars") + Markup(style),
         scripts=[Markup(part) for part in scripts],
         hashes=[f"'sha256-{_hash(part)}'" for part in scripts],
@@ -179,6 +178,7 @@ def page_data(content: Content) -> dict[str, Any]:
     return {
         "inOrder": content.in_order,
         "order": [line.place for line in content.rules],
+        "numbers": content.numbers,
         "classes": list(content.class_names),
         "decides": content.decides,
         "columns": content.panel.columns,

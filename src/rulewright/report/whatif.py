@@ -226,8 +226,8 @@ def _of_numbers(model: Any, rows: Table) -> Iterator[tuple[int, str, dict[str, A
 
 
 def twin_rules(rows: EvaluatedRows | None) -> list[tuple[int, int, str]]:
-    """Give the pairs of rules, numbered from 1, that cover nearly the same rows."""
+    """Return the places of rules that apply to nearly the same rows, the most alike first."""
     if rows is None or not 1 < len(rows.model.rules) <= _MOST_RULES:
         return []
     pairs = count_overlap(rows).pairs(_TWINS)
-    return [(a + 1, b + 1, f"{share:.2f}") for a, b, share in pairs[:_SHOWN_TWINS]]
+    return [(a, b, f"{share:.2f}") for a, b, share in pairs[:_SHOWN_TWINS]]

@@ -21,7 +21,7 @@
       const [place, strength, support, value] = row.dataset.v.split("|").map(Number);
       const text = row.cells[1].textContent.trim();
       rules[place] = {text, effect: row.cells[2].textContent.trim(), conditions: Array.from(row.querySelectorAll(".if span"), (part) => part.textContent)};
-      return {row, place, text: text.toLowerCase(), keys: {0: place, 1: text, 2: rank, 3: strength, 4: support, 5: value}};
+      return {row, place, text: text.toLowerCase(), keys: {0: data.numbers[place], 1: text, 2: rank, 3: strength, 4: support, 5: value}};
     });
     let sorted = data.inOrder ? "0" : "2", up = true;
     const arrange = () => {
@@ -281,7 +281,7 @@
       if (shown > MOST) continue;
       const rule = rules[i], item = make("li"), text = make("span");
       if (is === 0) item.className = "gone";
-      text.append(make("small", "rule " + (i + 1) + " "));
+      text.append(make("small", "rule " + data.numbers[i] + " "));
       if (is > 0 && data.inOrder && holding === 1) text.append(make("span", "decides", "badge"), " ");
       if (is > 0 && was <= 0) text.append(make("span", "now applies", "badge"), " ");
       text.append(is < 0 ? "does not apply: " + rule.text : rule.text);
