@@ -7,7 +7,7 @@ import pytest
 
 from rulewright import MLRulesClassifier
 from rulewright.data import ColumnSchema, Schema, read_table
-from rulewright.explain import column_steps, partial_dependence
+from rulewright.explain import merge_column_steps, partial_dependence
 from rulewright.model import RegressionRules
 from rulewright.model.forms.terms import LinearTerm
 from rulewright.rules import Adds, NumberCoverage, Rule, parse_formula
@@ -47,7 +47,7 @@ MODEL = model_of(
 
 def test_steps_of_a_ladder_by_hand():
     """Five rules are four intervals; a rule with two columns is listed apart."""
-    found = column_steps(MODEL, "late")
+    found = merge_column_steps(MODEL, "late")
     steps = [(s.low, s.high, s.low_open, s.high_open, s.adds[0]) for s in found.steps[:-1]]
     assert steps == [
         (-math.inf, 0.0, True, False, -1.0),
@@ -62,7 +62,7 @@ def test_steps_of_a_ladder_by_hand():
 
 def test_labels_that_get_the_same_are_joined():
     """Labels have one step for each sum."""
-    found = column_steps(MODEL, "home")
+    found = merge_column_steps(MODEL, "home")
     assert [(s.labels, s.adds[0]) for s in found.steps] == [
         (("own",), 0.0),
         (("rent", "other"), 3.0),
@@ -72,7 +72,7 @@ def test_labels_that_get_the_same_are_joined():
 
 def test_a_line_has_two_ends():
     """A linear term is level, a slope between its bounds, and level again."""
-    found = column_steps(MODEL, "income")
+    found = merge_column_steps(MODEL, "income")
     assert found.has_line
     *known, missing = found.steps
     assert [(s.low, s.high) for s in known] == [
@@ -97,7 +97,7 @@ def test_steps_are_the_dependence_of_models_of_single_columns(seed):
     model = MLRulesClassifier(20, max_conditions=1, random_state=0).fit(X, y).model_
     table = read_table(X)
     for name in model.columns:
-        steps, column = column_steps(model, name).steps, table[name]
+        steps, column = merge_column_steps(model, name).steps, table[name]
         inside = np.array([step.covers(column) for step in steps])
         assert (inside.sum(axis=0) == 1).all()
         added = np.array([step.adds for step in steps])[inside.argmax(axis=0)]

@@ -72,7 +72,7 @@ class ColumnSteps:
     has_line: bool
 
 
-def column_steps(model: Any, column: str) -> ColumnSteps:
+def merge_column_steps(model: Any, column: str) -> ColumnSteps:
     """Sum the rules that test one column alone, exactly.
 
     Parameters
@@ -87,7 +87,7 @@ def column_steps(model: Any, column: str) -> ColumnSteps:
     ColumnSteps
         Intervals in ascending order, or labels, and a step for missing values.
     """
-    fitted, terms = additive_terms(model, "column_steps")
+    fitted, terms = additive_terms(model, "merge_column_steps")
     own = [term for term in terms if term.columns == (column,)]
     joint = [
         t.place for t in terms if isinstance(t, RuleTerm) and column in t.columns and t not in own

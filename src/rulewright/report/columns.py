@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from rulewright.explain import ColumnSteps, Step, column_steps
+from rulewright.explain import ColumnSteps, Step, merge_column_steps
 from rulewright.html import cut_line, draw_bar, draw_move
 from rulewright.model import AdditiveRules, RegressionRules, class_of_interest, escape_line
 from rulewright.report.figures import N_LOOKS, Axis, ChartLine, LineChart
@@ -105,7 +105,7 @@ def column_views(
         return []
     total = sum(importances.values()) or 1.0
     names = [k for k, v in importances.items() if v > 0][:_SHOWN_COLUMNS]
-    found = [column_steps(model, name) for name in names]
+    found = [merge_column_steps(model, name) for name in names]
     scores = [Scores.of(model, target, one) for one in found]
     ends = [
         own.weights @ np.stack([step.adds, step.adds_high], 1)
