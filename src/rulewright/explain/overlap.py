@@ -220,7 +220,7 @@ def _scores_without(rows: EvaluatedRows) -> Iterator[FloatArray]:
 def _sums_without(model: Additive, table: Table, scores: FloatArray) -> Iterator[FloatArray]:
     """Subtract the contribution of each rule from the scores, without rebuilding the model."""
     for place, rule in enumerate(model.rules):
-        term = RuleTerm(place, rule)
+        term = RuleTerm(place, rule, model.numbers[place])
         added = term.contributions(table)
         if isinstance(model, RegressionRules):
             yield scores - added

@@ -87,7 +87,7 @@ class ClassExplanation(Explanation):
     ) -> RowReasons:
         """Give reasons each of which adds to the scores."""
         chosen, scores = int(self.chosen[row]), np.array(start)
-        text = "start" if added else "start: no rule holds"
+        text = "start" if added else "start: no rule applies"
         steps = [Reason(write(scores, chosen, level=True), text, scores)]
         for amounts, text, is_line in added:
             scores = scores + amounts

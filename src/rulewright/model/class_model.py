@@ -23,6 +23,7 @@ from rulewright.model.explanation import (
 )
 from rulewright.model.rule_model import RuleModel
 from rulewright.model.text import escape_line
+from rulewright.model.training_notes import base_rate
 from rulewright.rules import Says, checked_number
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ class ClassModel(DecidingModel):
         reasons = self._claims(found, row)
         shown = select_shown(reasons, max_reasons)
         hidden = reasons[len(shown) :]
-        start = [] if reasons else [Reason("", "start: where no rule holds")]
+        start = [] if reasons else [Reason("", "start: where no rule applies")]
         rest = [Reason("", others_text(hidden))] if hidden else []
         return RowReasons(ReasonLine("probability", "", "reason"), shown, start, rest)
 
@@ -151,7 +152,7 @@ class ClassModel(DecidingModel):
         """Give what the rules that hold say."""
         names = [escape_line(name) for name in self.class_names]
         return [
-            Reason(f"{rule.outcome} {rule.head.text(names)}", rule_text(self.rules, i))
+            Reason(f"{rule.outcome} {rule.head.text(names)}", rule_text(self, i))
             for i, rule in ((i, self.rules[i]) for i in found.rule_ids(row))
         ]
 
@@ -177,7 +178,7 @@ class ClassModel(DecidingModel):
     @property
     def scope(self) -> str:
         """The classes, for the title of the model."""
-        names = ", ".join(escape_line(name) for name in self.class_names)
+        names = ", ".join(self.shown_names)
         return (
             f"1 class ({names})" if self.n_classes == 1 else f"{self.n_classes} classes ({names})"
         )
@@ -190,16 +191,24 @@ class ClassModel(DecidingModel):
         return {"head": [labels[rule.head.first] for rule in self.rules]}
 
     def coverage_columns(self) -> dict[str, list[Any]]:
-        """Give the covered weight of each class, and the precision with its interval."""
-        rules, intervals = self.rules, [rule.precision_interval for rule in self.rules]
-        weights = {
-            f"weight_{name}": [rule.class_weights[k] for rule in rules]
+        """Give the counts of each class, and the shares of the head with the base rate."""
+        rules, none = self.rules, (math.nan,) * len(self.classes)
+        intervals = [rule.share_interval for rule in rules]
+        counts = [rule.counts or none for rule in rules]
+        rates = [math.nan if (r := base_rate(self, rule.head)) is None else r for rule in rules]
+        return {
+            f"weight_{name}": [line[k] for line in counts]
             for k, name in enumerate(self.class_names)
-        }
-        return weights | {
+        } | {
             "precision": [rule.precision for rule in rules],
-            "precision_low": [low for low, _ in intervals],
-            "precision_high": [high for _, high in intervals],
+            "share": [rule.share for rule in rules],
+            "share_low": [low for low, _ in intervals],
+            "share_high": [high for _, high in intervals],
+            "base_rate": rates,
+            "lift": [
+                rule.share / rate if rate else math.nan
+                for rule, rate in zip(rules, rates, strict=True)
+            ],
         }
 
     def _check_common(self) -> None:
@@ -215,8 +224,7 @@ class ClassModel(DecidingModel):
 
     def decision_lines(self) -> list[str]:
         """Say how the class is chosen, unless it is the most probable one."""
-        names = [escape_line(name) for name in self.class_names]
-        return [] if self.decision is None else [self.decision.describe(names)]
+        return [] if self.decision is None else [self.decision.describe(self.shown_names)]
 
 
 class Weigher:

@@ -81,9 +81,9 @@ def plain_reasons(texts: Sequence[str], rest: Sequence[str] = ()) -> RowReasons:
     return RowReasons(titles, [Reason("", text) for text in texts], rest=others)
 
 
-def rule_text(rules: Sequence[Rule], i: int) -> str:
-    """Write the number of a rule and its conditions."""
-    return f"rule {i}: IF {rules[i].body}"
+def rule_text(model: RuleModel, i: int) -> str:
+    """Write the printed number of a rule and its conditions."""
+    return f"rule {model.numbers[i]}: {model.rules[i].body}"
 
 
 def value_text(table: Table, name: str, row: int) -> str:
@@ -135,7 +135,7 @@ def reason_html(rows: Sequence[ReasonLine]) -> Markup:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """The rules that fired on each row, strongest first, and what they make of the answer.
+    """The rules that apply to each row, strongest first, and how they lead to the prediction.
 
     Parameters
     ----------
@@ -196,7 +196,6 @@ class Explanation:
 
     def _fired_dicts(self, row: int) -> list[dict[str, Any]]:
         columns = self._rule_columns(self.rule_ids(row))
-        columns = {"id": columns.pop("rule"), **columns}
         rows = zip(*columns.values(), strict=True)
         return [dict(zip(columns, values, strict=True)) for values in rows]
 
@@ -211,7 +210,8 @@ class Explanation:
         rules, names = [self.rules[i] for i in ids], self.model.head_names
         heads = {"class": [rule.head.text(names) for rule in rules]} if names else {}
         return {
-            "rule": list(ids),
+            "id": list(ids),
+            "rule": [self.model.numbers[i] for i in ids],
             "if": [str(rule.body) for rule in rules],
             **heads,
             self.model.amount: [rule.outcome.value for rule in rules],

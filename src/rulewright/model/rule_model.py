@@ -13,9 +13,12 @@ from rulewright.data import Fields, Schema, Table, read_like
 from rulewright.data import to_frame as to_frame
 from rulewright.model.checks import check_rules
 from rulewright.model.document import json_list, write_document
+from rulewright.model.entries import find_entries
 from rulewright.model.exports import Exports
 from rulewright.model.text import all_rules, model_view, strongest_rules
+from rulewright.model.training_notes import counts_of_known
 from rulewright.programs import Native, Node, ProgramRows, evaluate_node
+from rulewright.rules import write_class
 
 if TYPE_CHECKING:
     import os
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rulewright.model.entries import Entry
     from rulewright.model.explanation import Explanation, RowReasons
     from rulewright.rules import Coverage, NumberCoverage, Outcome, Rule
 
@@ -63,9 +67,18 @@ class RuleModel(Exports):
     def n_classes(self) -> int | None:
         """Number of classes; None if numbers are predicted."""
 
+    @property
+    def decides(self) -> bool:
+        """Whether a rule decides where it applies, and does not add to what others do."""
+        return False
+
     @abstractmethod
     def preamble(self) -> str:
-        """Say what holds before any rule fires, and what the numbers of rules come to."""
+        """Say what is predicted before any rule applies, and what the numbers of rules mean."""
+
+    def exact_preamble(self) -> str:
+        """Write the same with all digits, for a text that predicts as the model does."""
+        return self.preamble()
 
     def decision_lines(self) -> list[str]:
         """Say how the answer is chosen, where that is worth saying."""
@@ -120,13 +133,41 @@ class RuleModel(Exports):
         """The unit of the numbers of the rules, where people read them."""
         return self.outcome.title
 
+    def effect_columns(self) -> dict[str, list[Any]]:
+        """Give the columns of the table of rules that say what the rules do."""
+        return {self.outcome.measure: [rule.outcome.value for rule in self.rules]}
+
     def effect(self, rule: Rule) -> str:
         """Write the number of a rule, in that unit."""
         return str(rule.outcome)
 
+    def effect_cells(self, rule: Rule, exact: bool) -> dict[str, str]:
+        """Give the cells of a rule that say what it does, by title; `exact` for all digits."""
+        return {self.effect_title: self.effect(rule)}
+
     def strength(self, i: int) -> float:
-        """Tell how early a rule is to be read: the size of what it says."""
+        """Give the size of what a rule does: the largest one is printed first."""
         return abs(self.rules[i].outcome.value)
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """What is printed one after the other: rules, and step functions of several rules."""
+        return find_entries(self)
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """The printed number of each rule: 1 is printed first."""
+        order = [i for entry in self.entries for i in entry.places]
+        return tuple((np.argsort(np.array(order, dtype=np.intp)) + 1).tolist())
+
+    @cached_property
+    def shown_names(self) -> tuple[str, ...]:
+        """What the heads of rules are called where people read them."""
+        return tuple(map(write_class, self.head_names))
+
+    def known_counts(self, column: str) -> NDArray[np.float64] | None:
+        """Give the counts of the training rows with a value in a column, if they are known."""
+        return counts_of_known(self, column)
 
     def origin(self, i: int) -> dict[str, str]:
         """Say where a rule comes from, by title, if the model is made of several."""
@@ -197,13 +238,14 @@ class RuleModel(Exports):
         return self._copy_with(summary=dict(summary))
 
     def rules_table(self) -> dict[str, list[Any]]:
-        """Give the table of rules as a dict of columns; ``model[id]`` is the rule of a line."""
+        """Give the table of rules as a dict of columns, in the order of ``model.rules``."""
         rules = self.rules
         return {
+            "rule": list(self.numbers),
             "id": list(range(len(rules))),
             "if": [str(rule.body) for rule in rules],
             **self.head_columns(),
-            self.outcome.measure: [rule.outcome.value for rule in rules],
+            **self.effect_columns(),
             "support": [rule.coverage.support for rule in rules],
             **self.coverage_columns(),
             "n_conditions": [len(rule.body.conditions) for rule in rules],
@@ -220,11 +262,15 @@ class RuleModel(Exports):
         Returns
         -------
         dataframe
-            Columns ``id``, ``if``, ``head``, ``response`` (of a DNF ``laplace``, of a vote
-            ``share``), ``support``, ``weight_<class>`` (covered
-            training weight of each class), ``precision`` (share of the head) with its
-            Wilson 95 percent interval ``precision_low``, ``precision_high``, ``n_conditions``.
-            Rules for numbers have ``mean`` and ``deviation`` of the target instead of classes.
+            Columns ``rule`` (the printed number), ``id`` (``model[id]`` is the rule), ``if``,
+            ``head``, the number of the rule (``points``, ``laplace``, ``probability``,
+            ``share_of_votes``, of regression ``adds``) with its ``odds`` factor if it adds
+            points, ``support`` and ``weight_<class>`` (covered weight, and that of each class,
+            which add up), ``precision`` (counted share of the head), ``share`` (the same,
+            corrected where known) with its Wilson 95 percent interval ``share_low``,
+            ``share_high``, ``base_rate`` (share of the head in all training rows), ``lift``
+            (share / base rate), ``n_conditions``. Regression has ``mean``, ``deviation`` and
+            ``base_mean`` of the target instead of classes. What is not known is NaN.
         """
         return to_frame(self.rules_table(), backend)
 
@@ -233,7 +279,7 @@ class RuleModel(Exports):
         print(strongest_rules(self, max_rules), file=file)
 
     def to_text(self) -> str:
-        """Give all rules as text, in the order they were learned."""
+        """Write all rules as they are printed, with all digits; ``parse_model`` reads it back."""
         return all_rules(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:

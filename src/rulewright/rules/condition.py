@@ -21,7 +21,7 @@ from rulewright.rules.checks import (
     checked_labels,
     checked_number,
 )
-from rulewright.rules.words import write_name, write_word
+from rulewright.rules.words import write_label, write_name, write_word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -250,7 +250,7 @@ class Labels(PlainCondition):
         return (value in self.labels) != self.negated
 
     def __str__(self) -> str:
-        name, words = write_name(self.column), [write_word(label) for label in self.labels]
+        name, words = write_name(self.column), [write_label(label) for label in self.labels]
         if len(words) == 1:
             return f"{name} {'!=' if self.negated else '='} {words[0]}"
         return f"{name} {'not in' if self.negated else 'in'} {{{', '.join(words)}}}"

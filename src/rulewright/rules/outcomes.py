@@ -1,4 +1,4 @@
-"""What a rule says where its body holds: an outcome, by the form of its model.
+"""What a rule does where its body holds: an outcome, by the form of its model.
 
 ``Adds`` moves the scores of classes (additive rules), ``Claims`` a class with a precision (terms of
 DNF formulas), ``Votes`` has a share of a vote (terms of rule sets that vote), ``Says`` gives a
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from rulewright.data import DISTRIBUTION, NUMBER, PLACE, WEIGHT, Fields, define, described, list_of
 from rulewright.rules.checks import finite_number
+from rulewright.rules.figures import format_signed, write_exact, write_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,9 +28,6 @@ _HEAD = define(
 )
 
 _OTHERWISE = described("Added where the body is known not to hold; 0 if left out.", NUMBER)
-
-# From here on, decimals are noise.
-_LARGE = 1e6
 
 
 class Head(NamedTuple):
@@ -154,8 +152,14 @@ class Adds(_ForHead):
     @property
     def number_text(self) -> str:
         """Write what is added to a number, in units of the target."""
-        text = f"{self.value:+.4g}"
-        return f"{text}, otherwise {self.otherwise:+.4g}" if self.otherwise else text
+        text = write_number(self.value, "+")
+        return f"{text}, otherwise {write_number(self.otherwise, '+')}" if self.otherwise else text
+
+    @property
+    def exact_text(self) -> str:
+        """Write what is added with all digits."""
+        text = write_exact(self.value, "+")
+        return f"{text}, otherwise {write_exact(self.otherwise, '+')}" if self.otherwise else text
 
     def to_json(self) -> dict[str, Any]:
         """Give the outcome as plain data."""
@@ -191,8 +195,8 @@ class Votes(_ForHead):
 
     __slots__ = ()
     key: ClassVar[str] = "votes"
-    measure: ClassVar[str] = "share"
-    title: ClassVar[str] = "of 100 votes"
+    measure: ClassVar[str] = "vote_share"
+    title: ClassVar[str] = "votes"
     fields: ClassVar[Fields] = Fields(
         {"head": PLACE, "votes": WEIGHT},
         about="The share of the rule in the vote for this class.",
@@ -266,14 +270,6 @@ class Says:
 
 
 Outcome: TypeAlias = Adds | Claims | Votes | Says
-
-
-def format_signed(value: float) -> str:
-    """Write what is added to a score: three decimals, and a sign unless they are all 0."""
-    if abs(value) >= _LARGE:
-        return f"{value:+.3g}"
-    text = f"{value:+.3f}"
-    return text if float(text) else text[1:]
 
 
 def outcome_from_json(obj: object) -> Outcome:

@@ -1,4 +1,4 @@
-"""Additive rules: intercepts plus the responses of the rules that fire, one score per class.
+"""Additive rules: intercepts plus the points of the rules that apply, one score per class.
 
 A point is a unit of the scores: one more in the total of two classes multiplies the odds by 2.72.
 """
@@ -30,7 +30,16 @@ from rulewright.model.forms.terms import (
 from rulewright.model.steps import STEPS, IsotonicSteps, checked_steps
 from rulewright.model.text import align_cells, escape_line
 from rulewright.programs import ClassProgram, nodes, recipes
-from rulewright.rules import Adds, Outcome, Rule, checked_number, format_signed
+from rulewright.rules import (
+    Adds,
+    Outcome,
+    Rule,
+    checked_number,
+    format_signed,
+    write_exact,
+    write_factor,
+    write_percent,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -207,18 +216,43 @@ class AdditiveRules(ClassModel):
 
     def preamble(self) -> str:
         """Say which points every row starts with, and which probabilities they give."""
-        names = [escape_line(name) for name in self.class_names]
-        notes = []
-        if any(rule.head.is_union for rule in self.rules):
-            notes.append("order: " + " < ".join(names))
-        if self.steps is not None:
-            notes.append("probabilities by calibrated steps")
-        says = "every rule that holds adds points to its class"
+        return self._preamble(exact=False)
+
+    def exact_preamble(self) -> str:
+        """Write the same with all digits."""
+        return self._preamble(exact=True)
+
+    def _preamble(self, *, exact: bool) -> str:
+        names, says = self.shown_names, "Each rule that applies adds its points to its class"
+        if self.steps is None and len(names) > 1:
+            says += "; one point multiplies the odds of the class by 2.72"
+        lines = [start_text(self, names, exact=exact), f"{says}."]
         if any(amounts(rule)[1] for rule in self.rules):
-            says += ", one that is known to fail those after 'otherwise'"
-        lines = [f"{start_text(self, names)}; {says}"]
-        lines += ["; ".join(notes)] if notes else []
-        return "\n".join([*lines, *scale_lines(self, names), *linear_lines(self.linear, names)])
+            lines.append(
+                "A rule whose conditions are known to fail adds the points after 'otherwise'."
+            )
+        if any(rule.head.is_union for rule in self.rules):
+            lines.append("order: " + " < ".join(names))
+        if self.steps is not None:
+            lines.append(CALIBRATED)
+        lines += scale_lines(self, names)
+        return "\n".join([*lines, *linear_lines(self.linear, names, exact=exact)])
+
+    def effect_cells(self, rule: Rule, exact: bool) -> dict[str, str]:
+        """Give the points of a rule, its class and, unless steps calibrate, the odds factor."""
+        assert isinstance(rule.outcome, Adds)
+        points = rule.outcome.exact_text if exact else self.effect(rule)
+        cells = {"points": points, "class": rule.head.text(self.shown_names)}
+        if self.steps is None and len(self.classes) > 1:
+            cells["odds"] = write_factor(rule.outcome.value - rule.outcome.otherwise)
+        return cells
+
+    def effect_columns(self) -> dict[str, list[Any]]:
+        """Give the points and, unless steps calibrate, what they multiply the odds by."""
+        points = [rule.outcome.value for rule in self.rules]
+        with np.errstate(over="ignore"):
+            odds = np.exp([amounts(rule)[0] - amounts(rule)[1] for rule in self.rules]).tolist()
+        return {"points": points} | ({"odds": odds} if self.steps is None else {})
 
     def form_fields(self) -> dict[str, Any]:
         """Give the intercepts, and steps and lines if there are any."""
@@ -244,17 +278,21 @@ _TOTALS = (-4, -2, -1, 0, 1, 2, 4)
 _LEADS = (0, 1, 2, 4)
 
 
-def start_text(model: AdditiveRules, names: Sequence[str]) -> str:
+CALIBRATED = "probabilities by calibrated steps"
+
+
+def start_text(model: AdditiveRules, names: Sequence[str], *, exact: bool = False) -> str:
     """Say with how many points rows start, and which probabilities those are."""
     starts = np.array(model.intercepts)
+    write = partial(write_exact, sign="+") if exact else format_signed
     if len(names) == 1:
-        return f"start: {format_signed(starts[0])} points for {names[0]}"
+        return f"start: {write(float(starts[0]))} points for {names[0]}"
     chances = model.probabilities(starts[np.newaxis])[0]
     if len(names) == 2:
-        points = f"{format_signed(starts[1] - starts[0])} points for {names[1]}"
-        return f"start: {points}, probability {chances[1]:.3f}"
-    each = zip(names, starts, chances, strict=True)
-    listed = ", ".join(f"{name}: {format_signed(value)} ({p:.2f})" for name, value, p in each)
+        points = f"{write(float(starts[1] - starts[0]))} points for {names[1]}"
+        return f"start: {points}, probability {write_percent(chances[1])}"
+    each = zip(names, starts.tolist(), chances, strict=True)
+    listed = ", ".join(f"{name}: {write(value)} ({write_percent(p)})" for name, value, p in each)
     return f"start in points (probability): {listed}"
 
 

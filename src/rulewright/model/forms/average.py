@@ -185,13 +185,13 @@ class AveragedModel(ClassModel):
     def _reason(self, k: int, part: ClassExplanation, row: int) -> Reason:
         """Give what a member says; name its strongest rule, and count the others."""
         chance, ids = part.probabilities[row, int(part.chosen[row])], part.rule_ids(row)
-        why = "no rule holds"
+        why = "no rule applies"
         if ids:
-            why = rule_text(self.rules, int(self.first_rules[k]) + ids[0])
+            why = rule_text(self, int(self.first_rules[k]) + ids[0])
             more = len(ids) - 1
             why += f", and {write_count(more, 'more rule')}" if more else ""
         says = f"{escape_line(part.label(row))} {chance:.3f}"
-        return Reason(f"{self.weights[k]:.3g}", f"model {k}: {why}", change=says)
+        return Reason(f"{self.weights[k]:.3g}", f"model {k + 1}: {why}", change=says)
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
         """Give the same average of members without the rules that are left out."""
@@ -219,7 +219,17 @@ class AveragedModel(ClassModel):
 
     def origin(self, i: int) -> dict[str, str]:
         """Name the member of a rule."""
-        return {"model": str(self.places[i][0])}
+        return {"model": str(self.places[i][0] + 1)}
+
+    @property
+    def decides(self) -> bool:
+        """Whether the rules of all members decide where they apply."""
+        return all(member.decides for member in self.members)
+
+    def effect_cells(self, rule: Rule, exact: bool) -> dict[str, str]:
+        """Give the number of a rule and, where it decides nothing, its class."""
+        cells = super().effect_cells(rule, exact)
+        return cells if self.decides else cells | {"class": rule.head.text(self.shown_names)}
 
     @property
     def effect_title(self) -> str:
@@ -232,26 +242,32 @@ class AveragedModel(ClassModel):
         same = len({type(member) for member in self.members}) == 1
         return self.members[0].effect(rule) if same else super().effect(rule)
 
+    def effect_columns(self) -> dict[str, list[Any]]:
+        """Give the numbers of the rules, whatever they mean in their members."""
+        return {"value": [rule.outcome.value for rule in self.rules]}
+
     def rules_table(self) -> dict[str, list[Any]]:
         """Give the table of rules as a dict of columns, with the member of each and its weight."""
         table = super().rules_table()
-        table["value"] = table.pop(self.outcome.measure)
         members = [member for member, _ in self.places]
-        return table | {"model": members, "weight": [self.weights[k] for k in members]}
+        return table | {
+            "model": [k + 1 for k in members],
+            "weight": [self.weights[k] for k in members],
+        }
 
     def preamble(self) -> str:
         """Say which members count how much."""
         order = self.by_weight
         told = [
-            f"model {k} {self.weights[k]:.3g} ({write_count(len(self.members[k]), 'rule')})"
+            f"model {k + 1} {self.weights[k]:.3g} ({write_count(len(self.members[k]), 'rule')})"
             for k in order[:_SHOWN_MEMBERS]
         ]
         if hidden := order[_SHOWN_MEMBERS:]:
             rest = math.fsum(self.weights[k] for k in hidden)
             told.append(f"{write_count(len(hidden), 'more model')} {rest:.3g}")
         how = {
-            "mean": "the mean of the probabilities of models",
-            "vote": "models vote for the class they predict with its probability",
+            "mean": "mean of the probabilities of the models",
+            "vote": "each model votes for its predicted class, with its probability",
         }
         return f"{how[self.combine]}, by weight: {', '.join(told)}"
 

@@ -35,7 +35,6 @@ from rulewright.model.class_model import ClassModel, Weigher, checked_weights
 from rulewright.model.document import json_list
 from rulewright.model.explanation import Reason, RowReasons
 from rulewright.model.steps import BELOW
-from rulewright.model.text import escape_line
 from rulewright.programs import ClassProgram, Constant, Maxima, Term, Where, recipes
 from rulewright.rules import Claims, Conjunction, Coverage, Formula, Head, Outcome, Rule
 
@@ -178,21 +177,23 @@ class DnfModel(ClassModel):
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
         """Give the rules that hold, each with the highest responses up to it."""
         scores = np.zeros(len(self.classes))
-        steps = [Reason("", "start: where no rule holds", np.array(self.default_scores))]
+        steps = [Reason("", "start: where no rule applies", np.array(self.default_scores))]
         for i, claim in zip(found.rule_ids(row), self._claims(found, row), strict=True):
             k, scores = self.rules[i].head.first, scores.copy()
             scores[k] = max(scores[k], self.rules[i].outcome.value)
             steps.append(claim._replace(scores=scores))
         return found.in_steps(row, max_reasons, "probability", steps, _unwritten)
 
+    @property
+    def decides(self) -> bool:
+        """True: the most probable rule that applies decides."""
+        return True
+
     def preamble(self) -> str:
-        """Say which class is predicted where no rule holds."""
-        name, chance = (
-            escape_line(self.class_names[self.default]),
-            self.default_scores[self.default],
-        )
-        default = f"where no rule holds: {name} with probability {chance:.3f}"
-        return f"{default}; else the most probable rule decides"
+        """Say which class is predicted where no rule applies."""
+        name, chance = self.shown_names[self.default], self.default_scores[self.default]
+        default = f"where no rule applies: {name} with probability {chance:.3f}"
+        return f"{default}\nThe most probable of the rules that apply decides."
 
     def form_fields(self) -> dict[str, Any]:
         """Give the default class and the training weights."""

@@ -26,9 +26,10 @@ from rulewright.data import CLASS_WEIGHTS, DISTRIBUTION, Fields, Schema, Table, 
 from rulewright.model.class_explanation import Added, ClassExplanation
 from rulewright.model.class_model import ClassModel, checked_shares, checked_weights
 from rulewright.model.explanation import plain_reasons, rule_text, select_shown, value_text
-from rulewright.model.text import COVERED, escape_line, write_count
+from rulewright.model.rule_table import COVERED
+from rulewright.model.text import escape_line, write_count
 from rulewright.programs import ClassProgram, Constant, FirstThat, Term, TermSums, recipes
-from rulewright.rules import Conjunction, Head, Outcome, Rule, Says
+from rulewright.rules import Conjunction, Head, Outcome, Rule, Says, write_exact, write_weight
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,32 +117,60 @@ class DecisionList(ClassModel):
         before = range(len(self.rules))[:decider][::-1]  # the nearest ones say most
         shown = select_shown(before, max_reasons)
         passed = [
-            f"rule {i} does not hold: {failure_text(self.rules[i], found.table, row)}"
+            f"rule {self.numbers[i]} does not apply: "
+            f"{failure_text(self.rules[i], found.table, row)}"
             for i in shown
         ]
         hidden = len(before) - len(shown)
-        rest = [f"{write_count(hidden, 'more rule')} before it: none holds"] if hidden else []
+        rest = [f"{write_count(hidden, 'more rule')} before it: none applies"] if hidden else []
         return plain_reasons([self._decision(decider), *passed], rest)
 
     def _decision(self, i: int | None) -> str:
         """Write which rule decides, or that the default does."""
         if i is None:
-            rows = f"{sum(self.default_weights):.6g} training rows"
-            return f"decided by the default, as no rule holds ({rows})"
+            rows = f"{write_weight(sum(self.default_weights))} training rows"
+            return f"decided by the default, as no rule applies ({rows})"
         coverage = self.rules[i].coverage
-        rows = f"{coverage.support:.6g} {COVERED[coverage.rows]}"
-        return f"decided by {rule_text(self.rules, i)} ({rows})"
+        rows = f"{write_weight(coverage.support)} {COVERED[coverage.rows]}"
+        return f"decided by {rule_text(self, i)} ({rows})"
+
+    @property
+    def decides(self) -> bool:
+        """True: the first rule that applies decides."""
+        return True
+
+    def effect_cells(self, rule: Rule, exact: bool) -> dict[str, str]:
+        """Give the probability of the class of a rule; of few classes, those of all."""
+        return self._said(distribution_of(rule), exact)
+
+    def _said(self, shares: Sequence[float], exact: bool) -> dict[str, str]:
+        write = write_exact if exact else "{:.3f}".format
+        if len(shares) < 3 or (len(shares) > _LISTED_CLASSES and not exact):
+            return {"probability": write(max(shares))}
+        return {"probabilities": ", ".join(map(write, shares))}
 
     def preamble(self) -> str:
-        """Say that the first rule decides, and what holds where there is none."""
-        k = int(np.argmax(self.default))
-        where = "where no rule holds" if self.rules else "always"
-        told = f"{where}: {escape_line(self.class_names[k])} with probability {self.default[k]:.3f}"
-        rows = f"{sum(self.default_weights):.6g} training rows"
-        lines = [f"{told} ({rows})"]
+        """Say that the first rule decides, and what is predicted where none applies."""
+        return self._preamble(exact=False)
+
+    def exact_preamble(self) -> str:
+        """Write the same with all digits."""
+        return self._preamble(exact=True)
+
+    def _preamble(self, *, exact: bool) -> str:
+        name = self.shown_names[int(np.argmax(self.default))]
+        (title, said), *_ = self._said(self.default, exact).items()
+        rows = f"{write_weight(sum(self.default_weights))} training rows"
+        where = "where no rule applies" if self.rules else "always"
+        lines = [f"{where}: {name} with {title} {said} ({rows})"]
         if self.rules:
-            lines.insert(0, "the first rule that holds decides; each covers what is left to it")
+            says = "The first rule that applies decides; each is counted on the rows that reach it."
+            lines.insert(0, says)
         return "\n".join(lines)
+
+
+_LISTED_CLASSES = 6
+"""Probabilities of more classes are written in exact texts only."""
 
 
 def distribution_of(rule: Rule) -> tuple[float, ...]:
@@ -231,24 +260,28 @@ class UnorderedRules(ClassModel):
 
     @property
     def effect_title(self) -> str:
-        """The probability that a rule says, and its weight."""
+        """The probability of the class of a rule, and its weight."""
         return "probability x weight"
 
     def effect(self, rule: Rule) -> str:
-        """Write the probability that a rule says, and its weight."""
+        """Write the probability of the class of a rule, and its weight."""
         assert isinstance(rule.outcome, Says)
         return f"{rule.outcome} x {rule.outcome.weight:.4g}"
 
+    def effect_cells(self, rule: Rule, exact: bool) -> dict[str, str]:
+        """Give the probability that a rule gives its class, and its weight."""
+        return {self.effect_title: self.effect(rule), "class": rule.head.text(self.shown_names)}
+
     def preamble(self) -> str:
-        """Say what rules add, and what holds where there is none."""
+        """Say what rules add, and what is predicted where none applies."""
         k, total = self.preference[0], math.fsum(self.start)
-        told = f"{escape_line(self.class_names[k])} with probability {self.start[k] / total:.3f}"
+        default = f"{self.shown_names[k]} with probability {self.start[k] / total:.3f}"
         if not self.rules:
-            return f"always: {told}"
-        wins = ", and the most weight wins" if self.decision is None else ""
+            return f"always: {default}"
+        wins = " The class with the most weight wins." if self.decision is None else ""
         return (
-            f"where no rule holds: {told}; every rule that holds adds its weight, shared among "
-            f"the classes as it says{wins}"
+            f"where no rule applies: {default}\nEach rule that applies adds its weight, shared "
+            f"among the classes by its probabilities.{wins}"
         )
 
     def deciding_rules(self, found: Explanation, row: int) -> list[int]:
@@ -259,7 +292,7 @@ class UnorderedRules(ClassModel):
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
         """Give what rules add to the counts, each with the counts after it."""
         ids = found.rule_ids(row)
-        added = [Added(counts_of(self.rules[i]), rule_text(self.rules, i)) for i in ids]
+        added = [Added(counts_of(self.rules[i]), rule_text(self, i)) for i in ids]
         unit = f"weight for {escape_line(found.label(row))}"
         return found.added_up(row, max_reasons, unit, self.start, added, _counts_text)
 

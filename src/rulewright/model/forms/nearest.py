@@ -158,15 +158,20 @@ class NearestRules(ClassModel):
             np.add.at(counts, (deciders, place[target.codes]), weights)
         return counts
 
+    @property
+    def decides(self) -> bool:
+        """True: the nearest rule decides."""
+        return True
+
     def preamble(self) -> str:
         """Say that the nearest rule decides, and what its figures count."""
         if self.rules:
             return (
-                "the nearest rule decides, covering the row or not; its figures count the training "
-                "rows that it\ndecides when each of them is left out"
+                "The nearest rule decides, whether it covers the row or not.\n"
+                "Counts are of training rows that it decides when each row is held out in turn."
             )
         k = int(np.argmax(self.shares))
-        return f"always: {escape_line(self.class_names[k])} with probability {self.shares[k]:.3f}"
+        return f"always: {self.shown_names[k]} with probability {self.shares[k]:.3f}"
 
     def form_fields(self) -> dict[str, Any]:
         """Give the distances and the training weights."""
@@ -235,7 +240,7 @@ class NearestRules(ClassModel):
             gaps = ", ".join(_gap(c, table, row) for c in failed)
             where = f"distance {distance:.3g}: {gaps}"
         head = escape_line(rule.head.text(self.class_names))
-        return f"rule {id} for {head} ({where}): IF {rule.body}"
+        return f"rule {self.numbers[id]} for {head} ({where}): {rule.body}"
 
     def _nearest_of(self, rules: Sequence[Rule]) -> Nearest:
         bodies = [rule.body for rule in rules]

@@ -21,6 +21,7 @@ from rulewright.model.forms.terms import (
     LINEAR,
     AddedParts,
     LinearTerm,
+    amounts,
     check_linear,
     check_sums,
     linear_lines,
@@ -29,8 +30,17 @@ from rulewright.model.forms.terms import (
     with_lines,
 )
 from rulewright.model.rule_model import RuleModel
+from rulewright.model.training_notes import base_mean
 from rulewright.programs import Program, nodes
-from rulewright.rules import Adds, NumberCoverage, Outcome, Rule, finite_number
+from rulewright.rules import (
+    Adds,
+    NumberCoverage,
+    Outcome,
+    Rule,
+    finite_number,
+    write_exact,
+    write_number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +100,7 @@ class RegressionRules(RuleModel):
 
     @property
     def head_names(self) -> tuple[str, ...]:
-        """Nothing: all rules speak for the number."""
+        """Nothing: all rules add to the number."""
         return ()
 
     @property
@@ -131,8 +141,8 @@ class RegressionRules(RuleModel):
         if hidden:
             amount = math.fsum(one.moves for one in hidden if one.moves is not None)
             rest = [_adding(amount, others_text(hidden))]
-        start = [Reason(f"{self.intercept:.4g}", "start")]
-        total = [ReasonLine(f"{found.scores[row]:.4g}", "", "total")] if reasons else []
+        start = [Reason(write_number(self.intercept), "start")]
+        total = [ReasonLine(write_number(found.scores[row]), "", "total")] if reasons else []
         return RowReasons(ReasonLine("adds", "", "reason"), shown, start, rest, total)
 
     def start_fields(self) -> dict[str, Any]:
@@ -155,18 +165,40 @@ class RegressionRules(RuleModel):
 
     def preamble(self) -> str:
         """Say which number every row starts with, and what columns add by themselves."""
-        start = f"start: {self.intercept:.6g}; every rule that holds adds to it, in the same unit"
-        return "\n".join([start, *linear_lines(self.linear, ())])
+        return self._preamble(write_number(self.intercept), exact=False)
+
+    def exact_preamble(self) -> str:
+        """Write the same with all digits."""
+        return self._preamble(write_exact(self.intercept), exact=True)
+
+    def _preamble(self, start: str, *, exact: bool) -> str:
+        says = "Each rule that applies adds its number, in units of the target."
+        lines = [f"start: {start}", says]
+        if any(amounts(rule)[1] for rule in self.rules):
+            lines.append(
+                "A rule whose conditions are known to fail adds the number after 'otherwise'."
+            )
+        return "\n".join([*lines, *linear_lines(self.linear, (), exact=exact)])
+
+    def effect_cells(self, rule: Rule, exact: bool) -> dict[str, str]:
+        """Give what a rule adds."""
+        assert isinstance(rule.outcome, Adds)
+        return {"adds": rule.outcome.exact_text if exact else rule.outcome.number_text}
+
+    def effect_columns(self) -> dict[str, list[Any]]:
+        """Give what the rules add."""
+        return {"adds": [rule.outcome.value for rule in self.rules]}
 
     def head_columns(self) -> dict[str, list[Any]]:
-        """Give nothing: all rules speak for the number."""
+        """Give nothing: all rules add to the number."""
         return {}
 
     def coverage_columns(self) -> dict[str, list[Any]]:
         """Give mean and deviation of the covered numbers."""
         found = [rule.coverage for rule in self.rules if isinstance(rule.coverage, NumberCoverage)]
-        names = ("mean", "deviation")
-        return {name: [getattr(coverage, name) for coverage in found] for name in names}
+        names, base = ("mean", "deviation"), base_mean(self)
+        columns = {name: [getattr(coverage, name) for coverage in found] for name in names}
+        return columns | {"base_mean": [math.nan if base is None else base] * len(self)}
 
     def form_fields(self) -> dict[str, Any]:
         """Give the intercept, and linear terms if there are any."""
@@ -184,4 +216,4 @@ class RegressionRules(RuleModel):
 
 
 def _adding(amount: float, text: str, is_line: bool = False) -> Reason:
-    return Reason(f"{amount:+.4g}", text, moves=amount, is_line=is_line)
+    return Reason(write_number(amount, "+"), text, moves=amount, is_line=is_line)

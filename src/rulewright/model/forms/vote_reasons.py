@@ -73,12 +73,12 @@ class VoteReasons:
         votes = np.zeros(len(self.model.classes))
         scores = self._scores_of(votes)
         start = self.write(scores, chosen, level=True)
-        steps = [Reason(start, "start: where no rule holds", scores)]
+        steps = [Reason(start, "start: where no rule applies", scores)]
         for i, gain in self.gains(found.rule_ids(row)):
             votes[rules[i].head.first] += gain
             before, scores = scores, self._scores_of(votes)
             k = chosen if scores[chosen] != before[chosen] else rules[i].head.first
-            steps.append(Reason(self.write(scores - before, k), rule_text(rules, i), scores))
+            steps.append(Reason(self.write(scores - before, k), rule_text(self.model, i), scores))
         return steps
 
     def gains(self, ids: list[int]) -> Iterator[tuple[int, float]]:

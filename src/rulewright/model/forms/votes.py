@@ -35,9 +35,8 @@ from rulewright.model.class_model import ClassModel, Weigher, checked_weights
 from rulewright.model.document import MAX_RULES, json_list
 from rulewright.model.forms import rule_sets
 from rulewright.model.forms.vote_reasons import VoteReasons
-from rulewright.model.text import escape_line
 from rulewright.programs import ClassProgram, Constant, Node, Term, TermSums, Where, recipes
-from rulewright.rules import Conjunction, Coverage, Head, Or, Outcome, Rule, Votes
+from rulewright.rules import Conjunction, Coverage, Head, Or, Outcome, Rule, Votes, write_exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -263,7 +262,7 @@ class RuleSetVotes(ClassModel):
         """Give the rules that hold by the votes that they add, each with the scores after it."""
         votes: VoteReasons = found.evidence
         return found.in_steps(
-            row, max_reasons, "of 100 votes", votes.steps(found, row), votes.write
+            row, max_reasons, "votes of 100", votes.steps(found, row), votes.write
         )
 
     def answer_notes(self, found: Explanation, row: int) -> list[str]:
@@ -300,17 +299,23 @@ class RuleSetVotes(ClassModel):
 
     def preamble(self) -> str:
         """Say how many rule sets vote for each class, and when the model abstains."""
-        names = list(map(escape_line, self.class_names))
+        names = self.shown_names
         counts = zip(names, self.members, self.effective_sizes, strict=True)
         sizes = [f"{name} {len(sets)} (ESS {size:.3g})" for name, sets, size in counts if sets]
         if self.opposite is not None:
-            sizes.append(f"{names[self.opposite]} where most do not vote")
-        text = f"rule sets that share the 100 votes of a class: {', '.join(sizes)}"
+            sizes.append(f"{names[self.opposite]} where most of them do not vote")
+        lines = [f"Rule sets share the 100 votes of each class: {', '.join(sizes)}."]
+        lines.append("A rule set votes where one of its rules applies.")
+        if self.decision is None:
+            lines[-1] += " The class with the most votes wins."
         if self.abstain:
-            text += f"; abstains below a lead of {50 * self.abstain:.3g} votes"
-        how = "a rule set votes where one of its rules holds"
-        how += "; the class of most votes wins" if self.decision is None else ""
-        return f"{text}\n{how}"
+            lines.append(f"The model abstains below a lead of {50 * self.abstain:.3g} votes.")
+        return "\n".join(lines)
+
+    def effect_cells(self, rule: Rule, exact: bool) -> dict[str, str]:
+        """Give the votes of a rule, and their class."""
+        votes = write_exact(100.0 * rule.outcome.value) if exact else self.effect(rule)
+        return {"votes": votes, "class": rule.head.text(self.shown_names)}
 
     def form_fields(self) -> dict[str, Any]:
         """Give the rule sets, the priors and the margin below which the model abstains."""
