@@ -240,13 +240,17 @@ def print_curve(console: Console, compression: Mapping[str, Any]) -> None:
 
 
 def _rules_grid(lines: Sequence[TextLine], width: int) -> Grid:
-    titles = [*lines[0].cells]
+    titles, cells = [*lines[0].cells], [_shorten_class(one.cells) for one in lines]
     grid = _grid(**{title: "left" if title == "class" else "right" for title in titles})
     grid.add_column("rule")
-    taken = sum(max(len(h), *(len(one.cells[h]) for one in lines)) + _GAP for h in titles)
-    for one in lines:
-        grid.add_row(*map(Text, (*one.cells.values(), wrap_rule(one.parts, width - taken))))
+    taken = sum(max(len(h), *(len(own[h]) for own in cells)) + _GAP for h in titles)
+    for one, own in zip(lines, cells, strict=True):
+        grid.add_row(*map(Text, (*own.values(), wrap_rule(one.parts, width - taken))))
     return grid
+
+
+def _shorten_class(cells: dict[str, str]) -> dict[str, str]:
+    return cells | {"class": _short(cells["class"])} if "class" in cells else cells
 
 
 def wrap_rule(parts: Sequence[str], width: int) -> str:

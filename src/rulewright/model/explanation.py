@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from rulewright.data import Table, to_frame
 from rulewright.html import bold, draw_move, note, table, view
+from rulewright.model.rule_table import body_text
 from rulewright.model.text import align_cells, escape_line, write_count
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def plain_reasons(texts: Sequence[str], rest: Sequence[str] = ()) -> RowReasons:
 
 def rule_text(model: RuleModel, i: int) -> str:
     """Write the printed number of a rule and its conditions."""
-    return f"rule {model.numbers[i]}: {model.rules[i].body}"
+    return f"rule {model.numbers[i]}: {body_text(model, model.rules[i])}"
 
 
 def value_text(table: Table, name: str, row: int) -> str:

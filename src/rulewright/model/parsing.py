@@ -19,6 +19,7 @@ from rulewright.model.forms.additive import CALIBRATED, AdditiveRules
 from rulewright.model.forms.lists import DecisionList
 from rulewright.model.forms.regression import RegressionRules
 from rulewright.model.forms.terms import LinearTerm
+from rulewright.model.scale_ends import read_ends, restore_ends
 from rulewright.rules import (
     Adds,
     Coverage,
@@ -180,7 +181,7 @@ def _read_additive(parts: _Text, schema: Schema | None) -> AdditiveRules:
     heads, empty = _heads(parts.classes), Coverage.of((0.0,) * len(names))
     rules = [
         Rule(body, _points(line.cells["points"], heads[line.cells["class"]]), empty)
-        for line, body in zip(parts.lines, _bodies(parts.lines), strict=True)
+        for line, body in zip(parts.lines, _bodies(parts), strict=True)
     ]
     linear = _linear(parts, names)
     found_schema = schema or _schema_of([rule.body for rule in rules], linear)
@@ -199,7 +200,7 @@ def _read_regression(parts: _Text, schema: Schema | None) -> RegressionRules:
     empty = NumberCoverage(0.0, 0.0, 0.0)
     rules = [
         Rule(body, _points(line.cells["adds"], Head(0, 0)), empty)
-        for line, body in zip(parts.lines, _bodies(parts.lines), strict=True)
+        for line, body in zip(parts.lines, _bodies(parts), strict=True)
     ]
     linear = _linear(parts, {})
     found_schema = schema or _schema_of([rule.body for rule in rules], linear)
@@ -211,13 +212,14 @@ def _read_list(parts: _Text, schema: Schema | None) -> DecisionList:
     found = _note(parts, _DEFAULT, "what is predicted where no rule applies")
     default = _distribution(found[3], names.index(found[1]), len(names))
     empty, rules = Coverage.of((0.0,) * len(names)), []
+    ends = read_ends(parts.notes)
     for line in parts.lines:
         body, then, head = line.rule.removeprefix("IF ").rpartition(" THEN ")
         if not then or head not in names:
             raise ValueError(f"expected IF ... THEN and a class, found {line.rule[:80]!r}")
         said = line.cells.get("probabilities", line.cells.get("probability", ""))
         shares = _distribution(said, names.index(head), len(names))
-        rules.append(Rule(parse_formula(body), Says(shares), empty))
+        rules.append(Rule(restore_ends(parse_formula(body), ends), Says(shares), empty))
     found_schema = schema or _schema_of([rule.body for rule in rules], ())
     weights = (0.0,) * len(names)
     return DecisionList(
@@ -232,8 +234,9 @@ _READERS = {
 }
 
 
-def _bodies(lines: Sequence[_Line]) -> list[Formula]:
-    return [parse_formula(line.rule) for line in lines]
+def _bodies(parts: _Text) -> list[Formula]:
+    ends = read_ends(parts.notes)
+    return [restore_ends(parse_formula(line.rule), ends) for line in parts.lines]
 
 
 def _heads(classes: Sequence[str]) -> dict[str, Head]:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from rulewright.model.entries import Entry, Step, step_coverage
+from rulewright.model.scale_ends import write_condition
 from rulewright.model.training_notes import are_weighted, base_mean, base_rate
 from rulewright.rules import (
     Conjunction,
@@ -75,10 +76,19 @@ def rule_cells(model: RuleModel, ids: Sequence[int]) -> list[dict[str, str]]:
     return [_cells(model, model.rules[i], i, len(kinds) == 1, False) for i in ids]
 
 
+def body_text(model: RuleModel, rule: Rule) -> str:
+    """Write where a rule applies, as the text of the model does."""
+    if not isinstance(rule.body, Conjunction) or not rule.body.conditions:
+        return str(rule.body)
+    return " and ".join(write_condition(part, model.scale_ends) for part in rule.body.conditions)
+
+
 def rule_parts(model: RuleModel, rule: Rule) -> tuple[str, ...]:
     """Write a rule in parts: its conditions and, where it decides, ``IF`` and ``THEN``."""
-    body = rule.body
-    texts = [str(part) for part in (body.conditions if isinstance(body, Conjunction) else [body])]
+    body, ends = rule.body, model.scale_ends
+    texts = [str(body)]
+    if isinstance(body, Conjunction):
+        texts = [write_condition(part, ends) for part in body.conditions]
     first, *others = texts or ["true"]
     parts = [first, *(f"and {text}" for text in others)]
     if model.decides:
@@ -127,7 +137,11 @@ def _step_line(model: RuleModel, step: Step, same: bool, exact: bool, place: int
         share = counted.share(step.outcome.head)
         cells[measure] = UNKNOWN if math.isnan(share) else write_percent(share)
         bar = bar._replace(value=share)
-    return TextLine(cells, (f"  {step.body}",), None if counted is None else bar)
+    return TextLine(
+        cells,
+        (f"  {write_condition(step.body, model.scale_ends)}",),
+        None if counted is None else bar,
+    )
 
 
 def _cells(model: RuleModel, rule: Rule, i: int, same: bool, exact: bool) -> dict[str, str]:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
+from rulewright.model.scale_ends import find_ends
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -25,6 +27,8 @@ def describe_training(model: RuleModel, rows: TrainingSet | RegressionSet) -> di
     """Describe the rows that a model was fitted to, for its summary."""
     missing = [name for name in model.columns if rows.table[name].is_missing.any()]
     notes: dict[str, Any] = {"missing": missing}
+    whole = {name: find_ends(rows.table[name]) for name in model.columns}
+    notes["whole"] = {name: ends for name, ends in whole.items() if ends is not None}
     if not np.all(rows.weights == 1.0):
         notes["weighted"] = True
     if model.n_classes is None:
