@@ -52,7 +52,7 @@ def test_support_is_that_of_all_training_rows(learner, tmp_path):
     for rule in model:
         assert sum(rule.class_weights) == pytest.approx(rule.coverage.support)
         assert sum(rule.coverage.corrected) < rule.coverage.support
-    assert "training rows, mostly on those that the rule was not grown on" in str(model)
+    assert "training rows, mostly rows that the rule was not grown on" in str(model)
     model.save(tmp_path / "m.json")
     assert load_model(tmp_path / "m.json") == model
 

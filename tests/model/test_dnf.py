@@ -203,14 +203,14 @@ def test_explanation():
     lines = str(explanation).splitlines()
     assert lines[:5] == [
         "row 0: yes with probability 0.667 (no 0.333)",
-        "  probability  P(yes)  reason (each changes P after those above it)",
+        "  probability  P(yes)  reason (changes of P add up in this order)",
         "                0.200  start: where no rule applies",
         "    0.667 yes  +0.467  rule 1: color = red and age < 60",
         "                0.667  total",
     ]
     assert lines[10:13] == [
         "row 2: no with probability 0.800 (yes 0.200)",
-        "  P(no)  reason (each changes P after those above it)",
+        "  P(no)  reason (changes of P add up in this order)",
         "  0.800  start: where no rule applies",
     ]
     plain = explanation.to_dict()

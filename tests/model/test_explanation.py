@@ -79,7 +79,7 @@ def test_text_of_a_row():
     text = str(churn_model().explain(ONE_ROW))
     assert text.splitlines() == [
         "row 0: stay with probability 0.657 (churn 0.343)",
-        "  points for stay  P(stay)  reason (each changes P after those above it)",
+        "  points for stay  P(stay)  reason (changes of P add up in this order)",
         "           +0.300    0.574  start",
         "           +0.300   +0.071  rule 4: age is missing",
         "           +0.050   +0.011  rule 6: true",
@@ -163,7 +163,7 @@ def test_points_of_several_classes_are_told_apart():
     model = AdditiveRules(CHURN_SCHEMA, ["a", "b", "c"], (0.0, 0.5, 0.0), rules)
     assert str(model.explain(ONE_ROW)).splitlines() == [
         "row 0: b with probability 0.547 (c 0.331, a 0.122)",
-        "    points    P(b)  reason (each changes P after those above it)",
+        "    points    P(b)  reason (changes of P add up in this order)",
         "  +0.500 b   0.452  start",
         "  +2.000 b  +0.140  rule 1: true",
         "  +1.000 a  -0.046  rule 2: true",

@@ -98,7 +98,7 @@ def test_one_class_and_no_rules():
     ]
     assert str(model.explain({name: [None] for name in CHURN_SCHEMA.names})).splitlines() == [
         "row 0: true with probability 1.000",
-        "  points for true  P(true)  reason (each changes P after those above it)",
+        "  points for true  P(true)  reason (changes of P add up in this order)",
         "           +0.500    1.000  start: no rule applies",
     ]
 

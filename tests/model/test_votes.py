@@ -219,7 +219,7 @@ def test_explanation():
         "  0 of 100 votes for no, by 0 of 1 rule sets",
         "  75 of 100 votes for yes, by 2 of 3 rule sets",
         "  abstains: a lead of 75 votes is below 90",
-        "  votes of 100  P(yes)  reason (each changes P after those above it)",
+        "  votes of 100  P(yes)  reason (changes of P add up in this order)",
         "      0.00 yes   0.333  start: where no rule applies",
         "    +75.00 yes  +0.667  rule 2: age <= 30",
         "     +0.00 yes   0.000  rule 3: color = red and age < 60",

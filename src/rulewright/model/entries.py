@@ -49,7 +49,7 @@ class Entry(NamedTuple):
 
 
 def find_entries(model: RuleModel) -> list[Entry]:
-    """Give the entries in the order in which they are printed, the strongest first."""
+    """Return the entries in the order in which they are printed, the strongest first."""
     order = [*range(len(model))]
     if model.in_order:
         return [Entry((i,)) for i in order]
@@ -61,7 +61,7 @@ def find_entries(model: RuleModel) -> list[Entry]:
 
 
 def _group_of(model: RuleModel, i: int) -> Hashable:
-    """Give what rules of one step function have in common; a rule of its own has its place."""
+    """Return what rules of one step function have in common; a rule of its own has its place."""
     rule = model.rules[i]
     part = _range_of(rule)
     if model.outcome is not Adds or part is None:
@@ -70,7 +70,7 @@ def _group_of(model: RuleModel, i: int) -> Hashable:
 
 
 def _range_of(rule: Rule) -> Range | None:
-    """Give the range that is the only condition of a rule, if it is one."""
+    """Return the range that is the only condition of a rule, if it is one."""
     body, outcome = rule.body, rule.outcome
     if not isinstance(body, Conjunction) or not isinstance(outcome, Adds) or outcome.otherwise:
         return None
@@ -102,13 +102,13 @@ def _entry(model: RuleModel, places: list[int]) -> Entry:
 
 
 def _span(part: Range) -> tuple[Cut, Cut]:
-    """Give where a range begins and ends."""
+    """Return where a range begins and ends."""
     low = (part.low, part.low_open) if part.low > -math.inf else _LEFT
     return low, ((part.high, not part.high_open) if part.high < math.inf else _RIGHT)
 
 
 def _amount_for(rule: Rule, head: Head) -> float:
-    """Give what a rule adds, of two classes for one of them instead of the other."""
+    """Return what a rule adds, of two classes for one of them instead of the other."""
     value = rule.outcome.value
     return value if rule.head == head else -value
 
@@ -116,7 +116,7 @@ def _amount_for(rule: Rule, head: Head) -> float:
 def _count_steps(
     model: RuleModel, spans: dict[int, tuple[Cut, Cut]], cuts: Sequence[Cut]
 ) -> list[NDArray[np.float64] | None]:
-    """Give the counts of the ranges between cuts, where they follow from those of the rules."""
+    """Return the counts between cuts, where they follow from the counts of the rules."""
     place = {cut: k for k, cut in enumerate(cuts)}
     edges = []
     for i, (low, high) in spans.items():
@@ -137,7 +137,7 @@ def _count_steps(
 def _solve(
     edges: Sequence[tuple[int, int, NDArray[np.float64]]], n_cuts: int
 ) -> list[tuple[int, NDArray[np.float64]]]:
-    """Give each cut a group, and the counts below it relative to the first cut of the group."""
+    """Return each cut a group, and the counts below it relative to the first cut of the group."""
     zero = np.zeros_like(edges[0][2])
     below: dict[int, tuple[int, NDArray[np.float64]]] = {}
     for start in range(n_cuts):
@@ -155,7 +155,7 @@ def _solve(
 
 
 def _counts_of(rule: Rule) -> NDArray[np.float64] | None:
-    """Give what a rule covers on training rows as numbers that add up, if they are known."""
+    """Return what a rule covers on training rows as numbers that add up, if they are known."""
     coverage = rule.coverage
     if coverage.rows not in _ON_TRAINING_ROWS:
         return None
@@ -166,7 +166,7 @@ def _counts_of(rule: Rule) -> NDArray[np.float64] | None:
 
 
 def step_coverage(model: RuleModel, step: Step) -> Coverage | NumberCoverage | None:
-    """Give what was counted in a range, if it is known."""
+    """Return what was counted in a range, if it is known."""
     if step.counts is None:
         return None
     if model.n_classes is not None:

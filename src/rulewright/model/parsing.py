@@ -89,8 +89,8 @@ def parse_model(text: str, schema: Schema | None = None) -> RuleModel:
     text : str
         What ``to_text``, ``str`` or ``print`` give.
     schema : Schema, optional
-        The columns. By default those that the text names: of numbers or dates where rules compare
-        them with thresholds, else of labels, those of the text.
+        The columns. By default the columns that the text names: numeric or dates where rules
+        compare them with thresholds, else nominal with the labels of the text.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def _split(text: str) -> _Text:
 
 
 def _table(lines: Sequence[str]) -> Iterator[_Line]:
-    """Give the rules of the table, of steps one for each range."""
+    """Return the rules of the table, of steps one for each range."""
     titles = _CELL.findall(lines[0].strip())
     for line in map(str.strip, lines[1:]):
         found = [*_CELL.finditer(line)]
@@ -240,7 +240,7 @@ def _bodies(parts: _Text) -> list[Formula]:
 
 
 def _heads(classes: Sequence[str]) -> dict[str, Head]:
-    """Give all heads by their text; that of one class counts before that of several."""
+    """Return all heads by their text; a single class goes before several classes."""
     names, n = [write_class(name) for name in classes], len(classes)
     heads = [
         Head(i, j) for size in range(n - 1, -1, -1) for i in range(n - size) for j in [i + size]
@@ -255,7 +255,7 @@ def _points(text: str, head: Head) -> Adds:
 
 
 def _distribution(text: str, head: int, n_classes: int) -> tuple[float, ...]:
-    """Read the probabilities of all classes, or of two classes that of one of them."""
+    """Read the probabilities of all classes; one is enough for two classes."""
     shares = [_number(part) for part in text.split(", ")]
     if len(shares) == 1 and n_classes <= 2:
         rest = 1.0 - shares[0]
@@ -267,7 +267,7 @@ def _distribution(text: str, head: int, n_classes: int) -> tuple[float, ...]:
 
 
 def _linear(parts: _Text, names: dict[str, int]) -> tuple[LinearTerm, ...]:
-    """Read the lines of columns; those of one column are one term."""
+    """Read the linear terms; the lines of one column are one term."""
     found: dict[tuple[str, float, float, float], list[float]] = {}
     for match in filter(None, map(_LINE.fullmatch, parts.notes)):
         slope, name, column, *numbers = match.groups()
@@ -286,7 +286,7 @@ def _name(text: str) -> str:
 
 
 def _schema_of(bodies: Sequence[Formula], linear: Sequence[LinearTerm]) -> Schema:
-    """Give the columns that a text names, in its order."""
+    """Return the columns that a text names, in its order."""
     kinds: dict[str, str] = {term.column: "numeric" for term in linear}
     labels: dict[str, set[str]] = {}
     for part in (p for body in bodies for c in body.conditions for p in c.alternatives):

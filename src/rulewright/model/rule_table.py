@@ -64,14 +64,14 @@ class TextLine(NamedTuple):
 def table_lines(
     model: RuleModel, entries: Iterable[Entry], *, exact: bool = False
 ) -> list[TextLine]:
-    """Give the lines of some entries; `exact` writes effects with all digits."""
+    """Return the lines of some entries; `exact` writes effects with all digits."""
     listed = list(entries)
     kinds = {model.rules[i].coverage.rows for entry in listed for i in entry.places}
     return [line for entry in listed for line in _entry_lines(model, entry, len(kinds) == 1, exact)]
 
 
 def rule_cells(model: RuleModel, ids: Sequence[int]) -> list[dict[str, str]]:
-    """Give the cells of rules one by one, by title."""
+    """Return the cells of rules one by one, by title."""
     kinds = {model.rules[i].coverage.rows for i in ids}
     return [_cells(model, model.rules[i], i, len(kinds) == 1, False) for i in ids]
 
@@ -145,7 +145,7 @@ def _step_line(model: RuleModel, step: Step, same: bool, exact: bool, place: int
 
 
 def _cells(model: RuleModel, rule: Rule, i: int, same: bool, exact: bool) -> dict[str, str]:
-    """Give the cells of a rule; `i` is its place, or that of a rule printed with it."""
+    """Return the cells of a rule; `i` is its place, or the place of a rule in its entry."""
     coverage = rule.coverage
     cells = {"#": str(model.numbers[i]), **model.origin(i), **model.effect_cells(rule, exact)}
     kind, weighted = COVERED[coverage.rows], are_weighted(model)

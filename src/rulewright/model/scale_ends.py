@@ -32,7 +32,7 @@ _PLAIN_NAME = re.compile(r"[^\s,()]+")
 
 
 def find_ends(column: Column) -> list[float] | None:
-    """Give the smallest and the largest value of a column of whole numbers, for the summary."""
+    """Return the smallest and the largest value of a column of whole numbers, for the summary."""
     if not column.schema.type.arithmetic or not len(column.values):
         return None
     known = column.values[~column.is_missing]
@@ -42,7 +42,7 @@ def find_ends(column: Column) -> list[float] | None:
 
 
 def scale_ends(model: RuleModel) -> dict[str, Ends]:
-    """Give the ends of the scales where a rule ends, by column, for columns of plain names.
+    """Return the ends of the scales where a rule ends, by column, for columns of plain names.
 
     A column is left out where a rule tests for the end alone: its text means just that.
     """
@@ -75,7 +75,7 @@ def _ranges_in(body: Formula) -> list[Range]:
 
 
 def _at_end(part: Range, ends: Mapping[str, Ends]) -> float | None:
-    """Give the end of the scale that a range consists of, values beyond it included."""
+    """Return the end of the scale that a range consists of, values beyond it included."""
     low, high = ends.get(part.column, (-math.inf, math.inf))
     if part.low == -math.inf and part.high == low and not part.high_open:
         return low
@@ -113,7 +113,7 @@ def read_ends(notes: Iterable[str]) -> dict[str, Ends]:
 
 
 def restore_ends(body: Formula, ends: Mapping[str, Ends]) -> Formula:
-    """Give the thresholds that the text of a body stands for."""
+    """Return the thresholds that the text of a body stands for."""
     if not isinstance(body, Conjunction) or not ends:
         return body
     return Conjunction(tuple(_restore(part, ends) for part in body.conditions))

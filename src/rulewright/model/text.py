@@ -43,7 +43,7 @@ ALL_RULES = "print(max_rules=None) shows all"
 _NOTES = {
     "training": "share: precision on training rows with 95 % interval (these rows chose the rules: "
     "expect less on new rows)",
-    "outside": "share: precision on training rows, mostly on those that the rule was not grown on, "
+    "outside": "share: precision on training rows, mostly rows that the rule was not grown on, "
     "with 95 % interval",
     "corrected": "share: precision on training rows, corrected for optimism by cross-validation, "
     "with 95 % interval",
@@ -69,13 +69,13 @@ def strongest_rules(model: RuleModel, max_rules: int | None, hint: str = ALL_RUL
 
 
 def hidden_text(model: RuleModel, shown: Sequence[int], hint: str = ALL_RULES) -> list[str]:
-    """Say how many rules are not shown, if any, and how to see them."""
+    """Write how many rules are not shown, if any, and how to see them."""
     hidden = len(model) - len(shown)
     return [f"... and {hidden:,} more; {hint}"] if hidden else []
 
 
 def shown_entries(model: RuleModel, max_rules: int | None) -> list[Entry]:
-    """Give the entries to read first: as many as have `max_rules` rules, an entry never cut."""
+    """Return the entries to read first: as many as have `max_rules` rules, an entry never cut."""
     shown: list[Entry] = []
     for entry in model.entries:
         if max_rules is not None and sum(len(one.places) for one in shown) >= max_rules:
@@ -90,13 +90,13 @@ def strongest(model: RuleModel, max_rules: int | None) -> list[int]:
 
 
 def all_rules(model: RuleModel) -> str:
-    """Write all rules as they are printed, with all digits of what they do."""
+    """Write all rules in printed order, with all digits of their effects."""
     lines = table_lines(model, model.entries, exact=True)
     return "\n".join([header(model, exact=True), *_write_table(lines)]) + "\n"
 
 
 def title_of(model: RuleModel) -> str:
-    """Say in one line what kind of model this is, how large, and what it predicts."""
+    """Write in one line what kind of model this is, how large, and what it predicts."""
     return f"{type(model).__name__}: {write_count(len(model), 'rule')}, {model.scope}"
 
 
@@ -106,7 +106,7 @@ def write_count(number: int, noun: str) -> str:
 
 
 def header(model: RuleModel, *, exact: bool = False) -> str:
-    """Write what stands above the rules: what the model is, where rows start, what numbers mean."""
+    """Write the lines above the rules: the model, where rows start, what numbers mean."""
     preamble = model.exact_preamble() if exact else model.preamble()
     lines = [title_of(model), preamble, *model.decision_lines()]
     lines += [note for note in (describe_sample(model), price_of(model)) if note]
@@ -114,7 +114,7 @@ def header(model: RuleModel, *, exact: bool = False) -> str:
 
 
 def _explain_columns(model: RuleModel) -> list[str]:
-    """Say what the shares or means of the rules are, and which weights were counted."""
+    """Explain the shares or means of the rules, and which weights were counted."""
     kinds = {rule.coverage.rows for rule in model.rules}
     lines = [note for rows, note in _NOTES.items() if rows in kinds]
     base = "; all: share in all training rows"
@@ -134,7 +134,7 @@ def _explain_columns(model: RuleModel) -> list[str]:
 
 
 def price_of(model: RuleModel) -> str:
-    """Say what few rules lose against many, if the summary tells; a file may hold anything."""
+    """Write the cost of compactness, if the summary has it; a file may hold anything."""
     try:
         parts = [
             f"{write_count(int(one['n_rules']), 'rule')} ({escape_line(str(one['learner']))}) "
@@ -147,7 +147,7 @@ def price_of(model: RuleModel) -> str:
 
 
 def describe_sample(model: RuleModel) -> str:
-    """Say on which rows the rules were chosen, if not on all; a file may hold anything."""
+    """Write on which rows the rules were chosen, if not on all; a file may hold anything."""
     try:
         sample = model.summary["sample"]
         drawn, known = f"{sample['rows']:,}", f"{sample['of']:,}"
@@ -165,7 +165,7 @@ def describe_sample(model: RuleModel) -> str:
 
 
 def align_cells(lines: Sequence[Sequence[str]], left: Collection[int] = ()) -> list[str]:
-    """Pad all cells of a table but the last of each line: to the right, those of `left` not."""
+    """Align all columns of a table but the last to the right, or to the left if in `left`."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     padded = []
     for *line, last in lines:
@@ -201,7 +201,7 @@ def model_view(model: RuleModel, max_rules: int | None) -> str:
 
 
 def paragraphs(text: Sequence[str]) -> list[list[list[str]]]:
-    """Give lines of text, each alone, and lines of aligned numbers together as tables of cells."""
+    """Return single lines of text, and lines of aligned numbers together as tables of cells."""
     found: list[list[list[str]]] = []
     for line in text:
         cells = re.split(r"\s{2,}", line.strip())
@@ -244,7 +244,7 @@ def _draw(bar: Bar | None, text: str, title: str, scale: tuple[float, float]) ->
 
 
 def _scale(lines: Sequence[TextLine]) -> tuple[float, float]:
-    """Give the ends of the bars of means."""
+    """Return the ends of the bars of means."""
     values = [x for line in lines if line.bar for x in (line.bar.value, line.bar.base)]
     known = [value for value in values if math.isfinite(value)]
     return (min(known), max(known)) if known else (0.0, 1.0)

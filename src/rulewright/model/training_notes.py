@@ -36,13 +36,13 @@ def describe_training(model: RuleModel, rows: TrainingSet | RegressionSet) -> di
     return {"training": notes}
 
 
-def _noted(model: RuleModel, key: str) -> Any:
+def _read_note(model: RuleModel, key: str) -> Any:
     notes = model.summary.get("training")
     return notes.get(key) if isinstance(notes, dict) else None
 
 
 def class_shares(model: RuleModel) -> tuple[float, ...] | None:
-    """Give the share of each class in all training rows, by weight, if it is known."""
+    """Return the share of each class in all training rows, by weight, if it is known."""
     shares = model.summary.get("class_shares")
     if not isinstance(shares, list) or len(shares) != model.n_classes:
         return None
@@ -50,32 +50,32 @@ def class_shares(model: RuleModel) -> tuple[float, ...] | None:
 
 
 def base_rate(model: RuleModel, head: Head) -> float | None:
-    """Give the share of the classes of a head in all training rows, if it is known."""
+    """Return the share of the classes of a head in all training rows, if it is known."""
     shares = class_shares(model)
     return None if shares is None else math.fsum(shares[head.classes])
 
 
 def base_mean(model: RuleModel) -> float | None:
-    """Give the mean of the target in all training rows, if it is known."""
-    mean = _noted(model, "mean")
+    """Return the mean of the target in all training rows, if it is known."""
+    mean = _read_note(model, "mean")
     return float(mean) if _is_number(mean) else None
 
 
 def are_weighted(model: RuleModel) -> bool:
-    """Tell whether training rows had weights, so that counts are no numbers of rows."""
+    """Return whether training rows had weights, so that counts are no numbers of rows."""
     settings = model.summary.get("settings")
     by_class = isinstance(settings, dict) and settings.get("class_weight") is not None
     n_rows, total = (model.summary.get(key) for key in ("n_rows", "total_weight"))
     sums = _is_number(n_rows) and _is_number(total) and not math.isclose(n_rows, total)
-    return by_class or sums or _noted(model, "weighted") is True
+    return by_class or sums or _read_note(model, "weighted") is True
 
 
 def counts_of_known(model: RuleModel, column: str) -> NDArray[np.float64] | None:
-    """Give the weights of the training rows that have a value in a column, as steps count them.
+    """Return the weights of the training rows that have a value in a column, as steps count them.
 
     They are known where no training row lacks the value.
     """
-    missing, total = _noted(model, "missing"), model.summary.get("total_weight")
+    missing, total = _read_note(model, "missing"), model.summary.get("total_weight")
     if not isinstance(missing, list) or column in missing or not _is_number(total):
         return None
     if model.n_classes is None:

@@ -44,7 +44,7 @@ NUMBER_COVERAGE = Fields(
 )
 
 INSIDE = 0.2
-"""What a row that a rule was grown on counts in its precision, beside the other training rows.
+"""Weight of rows that a rule was grown on in its share; other training rows have weight 1.
 
 Growth makes rows inside look too good; rows outside look slightly too bad, because the rules before
 have taken away what all rows share: a rule is grown where the rows inside are better than that.
@@ -91,16 +91,16 @@ class Coverage:
 
     @classmethod
     def of(cls, class_weights: tuple[float, ...], rows: Rows = "training") -> Coverage:
-        """Give the coverage with the support that the class weights sum to."""
+        """Return the coverage with the support that the class weights sum to."""
         return cls(sum(class_weights), class_weights, rows)
 
     @classmethod
     def outside(cls, covered: NDArray[np.float64], outside: NDArray[np.float64]) -> Coverage:
-        """Give the coverage of a rule that was grown on some of the training rows.
+        """Return the coverage of a rule that was grown on some of the training rows.
 
-        `covered` has the class weights of all rows that it covers, `outside` of those that it was
-        not grown on. The rows inside count a fifth, and no more than a fifth of those outside; the
-        share is as certain as that of the rows outside, and not known if there are none.
+        `covered` has the class weights of all rows that it covers, `outside` of the rows that
+        it was not grown on. The rows inside count a fifth, and at most a fifth of the rows outside;
+        the share is as certain as a share of the rows outside, and unknown without such rows.
         """
         return cls.all_outside(covered[None], outside[None])[0]
 
@@ -108,7 +108,7 @@ class Coverage:
     def all_outside(
         cls, covered: NDArray[np.float64], outside: NDArray[np.float64]
     ) -> list[Coverage]:
-        """Give the coverages of several rules, each as `outside` does: arrays (rules, classes)."""
+        """Return the coverages of several rules as `outside` does: arrays (rules, classes)."""
         totals, others = covered.sum(axis=1), outside.sum(axis=1)
         inside = INSIDE * np.maximum(covered - outside, 0.0)
         with np.errstate(over="ignore"):  # many rows outside and none inside
@@ -123,7 +123,7 @@ class Coverage:
     def _from_counts(
         cls, support: float, class_weights: tuple[float, ...], corrected: tuple[float, ...]
     ) -> Coverage:
-        """Give one of many coverages: what was counted outside needs no check."""
+        """Return one of many coverages: what was counted outside needs no check."""
         made = object.__new__(cls)
         object.__setattr__(made, "support", support)
         object.__setattr__(made, "class_weights", class_weights)
@@ -151,15 +151,15 @@ class Coverage:
         return tuple(weight / total * self.support for weight in weights)
 
     def share(self, head: Head) -> float:
-        """Give the share of the classes of a head, corrected where known; NaN without rows."""
+        """Return the share of the classes of a head, corrected where known; NaN without rows."""
         return _share_of(self.share_weights, head)
 
     def share_interval(self, head: Head) -> tuple[float, float]:
-        """Give Wilson's 95 percent interval of the share, with weights read as counts of rows."""
+        """Return Wilson's 95 percent interval of the share, with weights read as counts of rows."""
         return wilson_interval(self.share(head), math.fsum(self.share_weights))
 
     def precision(self, head: Head) -> float:
-        """Give the counted share of the classes of a head; NaN without rows or counts."""
+        """Return the counted share of the classes of a head; NaN without rows or counts."""
         return _share_of(self.counts or (), head)
 
     def share_text(self, head: Head) -> str:
@@ -183,7 +183,7 @@ class Coverage:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Give the coverage as plain data."""
+        """Return the coverage as plain data."""
         obj: dict[str, Any] = {
             "rows": self.rows,
             "support": self.support,
@@ -234,7 +234,7 @@ class NumberCoverage:
     def of(
         cls, covered: NDArray[np.bool_], numbers: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NumberCoverage:
-        """Give the coverage of rows with numbers and weights."""
+        """Return the coverage of rows with numbers and weights."""
         own, values = weights[covered], numbers[covered]
         mean = float(np.average(values, weights=own))
         deviation = float(np.sqrt(np.average((values - mean) ** 2, weights=own)))
@@ -255,7 +255,7 @@ class NumberCoverage:
         return f"{write_number(self.mean)} [{low}, {high}]"
 
     def to_json(self) -> dict[str, Any]:
-        """Give the coverage as plain data."""
+        """Return the coverage as plain data."""
         return {name: getattr(self, name) for name in NUMBER_COVERAGE.needed}
 
 
@@ -267,7 +267,7 @@ def coverage_from_json(obj: object) -> Coverage | NumberCoverage:
 
 
 def wilson_interval(share: float, total: float) -> tuple[float, float]:
-    """Give Wilson's 95 percent score interval of a share seen in ``total`` independent rows.
+    """Return Wilson's 95 percent score interval of a share seen in ``total`` independent rows.
 
     Less than half a row in the share, or out of it, counts as none: corrected counts have parts.
     """

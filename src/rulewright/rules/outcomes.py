@@ -31,7 +31,7 @@ _OTHERWISE = described("Added where the body is known not to hold; 0 if left out
 
 
 class Head(NamedTuple):
-    """The classes a rule speaks for: one, or all from the first to the last."""
+    """The classes of a rule: one, or all from the first to the last."""
 
     first: int
     last: int
@@ -80,7 +80,7 @@ class Head(NamedTuple):
         return f"{names[self.first]} to {names[self.last]}"
 
     def to_json(self) -> int | list[int]:
-        """Give one index, or the first and the last."""
+        """Return one index, or the first and the last."""
         return list(self) if self.is_union else self.first
 
 
@@ -112,7 +112,7 @@ class _ForHead:
         return f"{self} {self.title} for {self.head.text(names)}"
 
     def to_json(self) -> dict[str, Any]:
-        """Give the outcome as plain data."""
+        """Return the outcome as plain data."""
         return {"head": self.head.to_json(), self.key: self.value}
 
 
@@ -138,7 +138,7 @@ class Adds(_ForHead):
     fields: ClassVar[Fields] = Fields(
         {"head": _HEAD, "adds": NUMBER},
         {"otherwise": _OTHERWISE},
-        "The scores of the classes of the head grow; of a number the head is 0.",
+        "The scores of the classes of the head grow; the head of regression rules is 0.",
     )
 
     def __post_init__(self) -> None:
@@ -162,7 +162,7 @@ class Adds(_ForHead):
         return f"{text}, otherwise {write_exact(self.otherwise, '+')}" if self.otherwise else text
 
     def to_json(self) -> dict[str, Any]:
-        """Give the outcome as plain data."""
+        """Return the outcome as plain data."""
         obj = _ForHead.to_json(self)
         return {**obj, "otherwise": self.otherwise} if self.otherwise else obj
 
@@ -264,7 +264,7 @@ class Says:
         return _with_probability(self, names)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the outcome as plain data."""
+        """Return the outcome as plain data."""
         obj: dict[str, Any] = {"says": list(self.distribution)}
         return obj if self.weight == 1.0 else {**obj, "weight": self.weight}
 
@@ -293,4 +293,4 @@ def _with_probability(outcome: Claims | Says, names: Sequence[str]) -> str:
 
 def _check_one_class(head: Head) -> None:
     if head.is_union:
-        raise ValueError(f"this rule speaks for one class, not for the classes {list(head)}")
+        raise ValueError(f"this rule needs one class as its head, not the classes {list(head)}")

@@ -75,15 +75,15 @@ class Rule:
 
     @property
     def expected_weights(self) -> tuple[float, ...]:
-        """Weight of each class in as many rows as the support; empty for a target of numbers."""
+        """Weight of each class in as many rows as the support; empty for regression."""
         return self.coverage.expected_weights if isinstance(self.coverage, Coverage) else ()
 
     def with_outcome(self, outcome: Outcome) -> Rule:
-        """Give the same rule with another outcome."""
+        """Return the same rule with another outcome."""
         return Rule(self.body, outcome, self.coverage)
 
     def to_json(self) -> dict[str, object]:
-        """Give the rule as plain data."""
+        """Return the rule as plain data."""
         return {
             "if": self.body.to_json(),
             "then": self.outcome.to_json(),

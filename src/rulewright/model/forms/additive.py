@@ -70,7 +70,7 @@ class AdditiveRules(ClassModel):
         Calibration, one for each class: probabilities are the steps at the margin of the scores,
         divided by their sum, and not the softmax.
     linear : tuple of LinearTerm
-        What numeric columns add to the scores beside the rules.
+        What numeric columns add to the scores, apart from the rules.
     decision : Decision, optional
         How the class is chosen; anything that ``with_decision`` takes.
     """
@@ -133,7 +133,7 @@ class AdditiveRules(ClassModel):
     def staged_scores(
         self, X: object, *, n_threads: int | None = None
     ) -> Iterator[NDArray[np.float64]]:
-        """Give the scores after no rule, the first rule, the first two, and so on to all.
+        """Return the scores after no rule, the first rule, the first two, and so on to all.
 
         Linear terms count from the start.
         """
@@ -154,7 +154,7 @@ class AdditiveRules(ClassModel):
         return {"evidence": AddedParts.of(self, table)}
 
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
-        """Give what rules and lines add, each with the scores after it."""
+        """Return what rules and lines add, each with the scores after it."""
         name = escape_line(found.label(row))
         unit = f"points for {name}" if len(self.classes) <= 2 else "points"
         added = found.evidence.added(row, found.rule_ids(row))
@@ -163,11 +163,11 @@ class AdditiveRules(ClassModel):
         )
 
     def start_fields(self) -> dict[str, Any]:
-        """Give the intercepts."""
+        """Return the intercepts."""
         return {"intercepts": list(self.intercepts)}
 
     def explained_fields(self, found: Explanation, row: int) -> dict[str, Any]:
-        """Give what lines add, if any does."""
+        """Return what lines add, if any does."""
         linear = [
             {"column": line.column, "class": self.class_names[k], self.amount: amount}
             for line, k, amount in found.evidence.lines(row)
@@ -175,7 +175,7 @@ class AdditiveRules(ClassModel):
         return {"linear": linear} if linear else {}
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
-        """Give the same model with other rules; only those that are new are checked."""
+        """Return the same model with other rules; only new rules are checked."""
         check_sums(self.intercepts, rules, self.linear)
         return super().with_rules(rules)
 
@@ -197,7 +197,9 @@ class AdditiveRules(ClassModel):
             What is then added to the score of each class.
         """
         if self.steps is not None:
-            raise ValueError("the steps of this model fit its scores as they are: scale it first")
+            raise ValueError(
+                "the steps of this model were fitted to its scores: scale the model first"
+            )
         if not 0.0 <= slope < math.inf:
             raise ValueError(f"slope must be finite and not negative, not {slope}")
         if len(offsets) != len(self.classes):
@@ -210,12 +212,12 @@ class AdditiveRules(ClassModel):
         return self._copy_with(intercepts=intercepts, rules=rules, linear=linear)
 
     def with_steps(self, steps: Sequence[IsotonicSteps] | None) -> Self:
-        """Give the same model with another calibration, or none."""
+        """Return the same model with another calibration, or none."""
         checked = None if steps is None else checked_steps(steps, len(self.classes))
         return self._copy_with(steps=checked)
 
     def preamble(self) -> str:
-        """Say which points every row starts with, and which probabilities they give."""
+        """Write which points every row starts with, and which probabilities they give."""
         return self._preamble(exact=False)
 
     def exact_preamble(self) -> str:
@@ -239,7 +241,7 @@ class AdditiveRules(ClassModel):
         return "\n".join([*lines, *linear_lines(self.linear, names, exact=exact)])
 
     def effect_cells(self, rule: Rule, exact: bool) -> dict[str, str]:
-        """Give the points of a rule, its class and, unless steps calibrate, the odds factor."""
+        """Return the points of a rule, its class and, unless steps calibrate, the odds factor."""
         assert isinstance(rule.outcome, Adds)
         points = rule.outcome.exact_text if exact else self.effect(rule)
         cells = {"points": points, "class": rule.head.text(self.shown_names)}
@@ -248,14 +250,14 @@ class AdditiveRules(ClassModel):
         return cells
 
     def effect_columns(self) -> dict[str, list[Any]]:
-        """Give the points and, unless steps calibrate, what they multiply the odds by."""
+        """Return the points and, unless steps calibrate, what they multiply the odds by."""
         points = [rule.outcome.value for rule in self.rules]
         with np.errstate(over="ignore"):
             odds = np.exp([amounts(rule)[0] - amounts(rule)[1] for rule in self.rules]).tolist()
         return {"points": points} | ({"odds": odds} if self.steps is None else {})
 
     def form_fields(self) -> dict[str, Any]:
-        """Give the intercepts, and steps and lines if there are any."""
+        """Return the intercepts, and steps and lines if there are any."""
         fields: dict[str, Any] = {"intercepts": list(self.intercepts)}
         if self.steps is not None:
             fields["steps"] = [steps.to_json() for steps in self.steps]
@@ -282,7 +284,7 @@ CALIBRATED = "probabilities by calibrated steps"
 
 
 def start_text(model: AdditiveRules, names: Sequence[str], *, exact: bool = False) -> str:
-    """Say with how many points rows start, and which probabilities those are."""
+    """Write with how many points rows start, and which probabilities those are."""
     starts = np.array(model.intercepts)
     write = partial(write_exact, sign="+") if exact else format_signed
     if len(names) == 1:
@@ -321,7 +323,7 @@ def points_text(
 ) -> str:
     """Write points for the chosen class, of two minus the other's, or for another class.
 
-    `level` tells that these are all points there are, and not what a reason adds.
+    With `level` the points are totals, else what a reason adds.
     """
     if len(points) <= 2:
         return format_signed(float(points[chosen] - points[np.arange(len(points)) != chosen].sum()))

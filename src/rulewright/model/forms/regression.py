@@ -64,7 +64,7 @@ class RegressionRules(RuleModel):
     summary : dict
         What the learner noted down, as JSON data.
     linear : tuple of LinearTerm
-        What numeric columns add beside the rules.
+        What numeric columns add, apart from the rules.
     """
 
     form: ClassVar[str] = "regression"
@@ -121,17 +121,17 @@ class RegressionRules(RuleModel):
         return Program(self.schema, with_lines(sums, self.linear, vector=False))
 
     def predict(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
-        """Give the number of each row."""
+        """Return the number of each row."""
         return self.scores(X, n_threads=n_threads)
 
     def explain(self, X: object, *, n_threads: int | None = None) -> Explanation:
-        """Tell for each row which rules fired and what they and the linear terms add."""
+        """Return for each row which rules fired and what they and the linear terms add."""
         rows = self._rows(X, n_threads)
         scores, parts = rows.value(self.program.scores), AddedParts.of(self, rows.table)
         return Explanation(self, rows.table, rows.covers(), scores, evidence=parts)
 
     def reasons_for(self, found: Explanation, row: int, max_reasons: int | None) -> RowReasons:
-        """Give what rules and lines add to the number."""
+        """Return what rules and lines add to the number."""
         reasons = [
             _adding(float(part.amounts[0]), part.text, part.is_line)
             for part in found.evidence.added(row, found.rule_ids(row))
@@ -146,16 +146,16 @@ class RegressionRules(RuleModel):
         return RowReasons(ReasonLine("adds", "", "reason"), shown, start, rest, total)
 
     def start_fields(self) -> dict[str, Any]:
-        """Give the intercept."""
+        """Return the intercept."""
         return {"intercept": self.intercept}
 
     def explained_fields(self, found: Explanation, row: int) -> dict[str, Any]:
-        """Give what lines add."""
+        """Return what lines add."""
         lines = found.evidence.lines(row)
         return {"linear": [{"column": line.column, self.amount: added} for line, _, added in lines]}
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
-        """Give the same model with other rules; only those that are new are checked."""
+        """Return the same model with other rules; only new rules are checked."""
         check_sums([self.intercept], rules, self.linear)
         return super().with_rules(rules)
 
@@ -164,7 +164,7 @@ class RegressionRules(RuleModel):
         return self._copy_with(rules=merge_rules(self.rules))
 
     def preamble(self) -> str:
-        """Say which number every row starts with, and what columns add by themselves."""
+        """Write which number every row starts with, and what columns add by themselves."""
         return self._preamble(write_number(self.intercept), exact=False)
 
     def exact_preamble(self) -> str:
@@ -181,27 +181,27 @@ class RegressionRules(RuleModel):
         return "\n".join([*lines, *linear_lines(self.linear, (), exact=exact)])
 
     def effect_cells(self, rule: Rule, exact: bool) -> dict[str, str]:
-        """Give what a rule adds."""
+        """Return what a rule adds."""
         assert isinstance(rule.outcome, Adds)
         return {"adds": rule.outcome.exact_text if exact else rule.outcome.number_text}
 
     def effect_columns(self) -> dict[str, list[Any]]:
-        """Give what the rules add."""
+        """Return what the rules add."""
         return {"adds": [rule.outcome.value for rule in self.rules]}
 
     def head_columns(self) -> dict[str, list[Any]]:
-        """Give nothing: all rules add to the number."""
+        """Return nothing: all rules add to the number."""
         return {}
 
     def coverage_columns(self) -> dict[str, list[Any]]:
-        """Give mean and deviation of the covered numbers."""
+        """Return mean and deviation of the covered numbers."""
         found = [rule.coverage for rule in self.rules if isinstance(rule.coverage, NumberCoverage)]
         names, base = ("mean", "deviation"), base_mean(self)
         columns = {name: [getattr(coverage, name) for coverage in found] for name in names}
         return columns | {"base_mean": [math.nan if base is None else base] * len(self)}
 
     def form_fields(self) -> dict[str, Any]:
-        """Give the intercept, and linear terms if there are any."""
+        """Return the intercept, and linear terms if there are any."""
         fields: dict[str, Any] = {"intercept": self.intercept}
         return fields | ({"linear": [t.to_json() for t in self.linear]} if self.linear else {})
 

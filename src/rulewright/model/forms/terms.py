@@ -55,13 +55,13 @@ def check_sums(
 
 
 def amounts(rule: Rule) -> tuple[float, float]:
-    """Give what a rule adds where it holds and where it is known not to hold."""
+    """Return what a rule adds where it holds and where it is known not to hold."""
     assert isinstance(rule.outcome, Adds)
     return rule.outcome.value, rule.outcome.otherwise
 
 
 def terms_of(rule: Rule) -> Iterator[nodes.Term]:
-    """Give the terms that add the amounts of a rule."""
+    """Return the terms that add the amounts of a rule."""
     response, otherwise = amounts(rule)
     yield nodes.Term(rule.body, rule.head, response)
     if otherwise:
@@ -86,7 +86,7 @@ class AddedParts(NamedTuple):
         return cls(model, table, units_of(model.linear, table), failed)
 
     def added(self, row: int, ids: Sequence[int]) -> list[Added]:
-        """Give what rules that apply, rules that fail and lines add, the largest first."""
+        """Return what rules that apply, rules that fail and lines add, the largest first."""
         rules, steps = self.model.rules, self._steps_of(ids)
         found = [Added(self._vector([i]), rule_text(self.model, i)) for i in ids if i not in steps]
         for entry in {entry.places: entry for entry in steps.values()}.values():
@@ -103,14 +103,14 @@ class AddedParts(NamedTuple):
         return sorted(found, key=lambda part: -float(np.abs(part.amounts).max()))
 
     def _vector(self, ids: Sequence[int], which: int = 0) -> NDArray[np.float64]:
-        """Give what rules add to the scores together: their first amounts, or the second ones."""
+        """Return what rules add to the scores together: their first amounts, or the second ones."""
         added = np.zeros(self.model.n_classes or 1)
         for i in ids:
             added[self.model.rules[i].head.classes] += amounts(self.model.rules[i])[which]
         return added
 
     def _steps_of(self, ids: Sequence[int]) -> dict[int, Entry]:
-        """Give the entry of each rule that is printed as a part of steps."""
+        """Return the entry of each rule that is printed as a part of steps."""
         wanted = set(ids)
         return {
             i: entry
@@ -129,7 +129,7 @@ class AddedParts(NamedTuple):
         return f"rules {min(numbers)}-{max(numbers)}: {text}"
 
     def lines(self, row: int) -> list[tuple[LinearTerm, int, float]]:
-        """Give what each line adds to the score of each class on a row, the largest first."""
+        """Return what each line adds to the score of each class on a row, the largest first."""
         found = [
             (line, k, slope * float(self.units[row, place]))
             for place, line in enumerate(self.model.linear)
@@ -154,7 +154,7 @@ def merge_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def _with_sums(rules: Sequence[Rule]) -> Rule:
-    """Give the first of some rules with the sums of what all of them add."""
+    """Return the first of some rules with the sums of what all of them add."""
     if len(rules) == 1:
         return rules[0]
     sums = map(math.fsum, zip(*map(amounts, rules), strict=True))
@@ -231,7 +231,7 @@ class LinearTerm:
         return nodes.LineValue(self.column, self.low, self.high, self.center)
 
     def units(self, table: Table) -> NDArray[np.float64]:
-        """Give what the slopes multiply, for each row of a table."""
+        """Return what the slopes multiply, for each row of a table."""
         return nodes.line_values(self.line, table[self.column].values)
 
     def text(self, slope: float, name: str = "", *, exact: bool = False) -> str:
@@ -250,7 +250,7 @@ class LinearTerm:
         return replace(self, slopes=tuple(slope * own for own in self.slopes))
 
     def to_json(self) -> dict[str, Any]:
-        """Give the term as plain data."""
+        """Return the term as plain data."""
         numbers = {name: getattr(self, name) for name in _NUMBERS}
         return {"column": self.column, **numbers, "slopes": list(self.slopes)}
 
@@ -273,7 +273,7 @@ def check_linear(terms: Sequence[LinearTerm], schema: Schema, n_slopes: int) -> 
 
 
 def units_of(terms: Sequence[LinearTerm], table: Table) -> NDArray[np.float64]:
-    """Give what the slopes of each term multiply, as an array of shape (rows, terms)."""
+    """Return what the slopes of each term multiply, as an array of shape (rows, terms)."""
     units = np.empty((len(table), len(terms)))
     for k, term in enumerate(terms):
         units[:, k] = term.units(table)
@@ -302,7 +302,7 @@ def with_lines(scores: Node, terms: Sequence[LinearTerm], *, vector: bool) -> No
 
 
 def linear_sizes(terms: Sequence[LinearTerm], n_slopes: int) -> list[float]:
-    """Give the largest amount that the terms can add to each score."""
+    """Return the largest amount that the terms can add to each score."""
     sizes = [0.0] * n_slopes
     for term in terms:
         for k, slope in enumerate(term.slopes):
