@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.rules import Adds, Conjunction, Coverage, NumberCoverage, Range
+from rulewright.model.directions import class_of_interest
+from rulewright.rules import Adds, Conjunction, Coverage, Head, NumberCoverage, Range
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.model.rule_model import RuleModel
-    from rulewright.rules import Head, Rule
+    from rulewright.rules import Rule
 
 _ON_TRAINING_ROWS = ("training", "outside", "corrected")
 _LEFT, _RIGHT = (-math.inf, False), (math.inf, False)
@@ -83,6 +84,8 @@ def _entry(model: RuleModel, places: list[int]) -> Entry:
         return Entry((places[0],))
     parts = {i: _range_of(model.rules[i]) for i in places}
     head = model.rules[places[0]].head
+    if model.n_classes == 2:
+        head = Head.of(class_of_interest(model))
     spans = {i: _span(part) for i, part in parts.items() if part is not None}
     ordered = sorted(spans, key=lambda i: (spans[i], i))
     cuts = sorted({_LEFT, _RIGHT, *(cut for span in spans.values() for cut in span)})
