@@ -241,7 +241,7 @@ def test_effects_say_which_rules_hold():
     holds = {row["text"]: row["rule"] for row in bars}
     fired = MODEL.rules[0].body.holds(read_table(ROWS))[7]
     expected = "holds (or is a line)" if fired else "does not hold"
-    assert holds[f"rule 0: IF {MODEL.rules[0].body}"] == expected
+    assert holds[f"rule {MODEL.numbers[0]}: {MODEL.rules[0].body}"] == expected
     assert len(set(holds.values())) == 2
     found = local_effects(CLASSES, ROWS)
     bars, _ = drawn(effects_chart(found, 7, class_name="q", n_bars=99))
@@ -281,7 +281,7 @@ def test_texts_of_any_letters_are_labels(tmp_path):
     )
     save_chart(importance_chart(importance(fitted)), tmp_path / "chart.svg")
     save_chart(effects_chart(local_effects(fitted, rows)), tmp_path / "chart.svg")
-    assert "rule 0: IF" in (tmp_path / "chart.svg").read_text()
+    assert "rule 1: " in (tmp_path / "chart.svg").read_text()
 
 
 def test_errors_say_what_is_needed():

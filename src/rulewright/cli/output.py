@@ -15,7 +15,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from rulewright.data import Finding, Table, optional, replace_file, replacing
-from rulewright.model import RuleModel, claim
+from rulewright.model import RuleModel, write_rule
 
 STDOUT = Path("-")
 
@@ -125,9 +125,9 @@ def model_content(model: RuleModel) -> dict[str, Any]:
         "classes": list(names) or None,
         "n_rules": len(model),
         "rules": [
-            {"text": claim(rule, names)}
+            {"text": write_rule(model, i)}
             | {key: drop_infinities(value) for key, value in zip(columns, row, strict=True)}
-            for rule, row in zip(model.rules, rows, strict=True)
+            for i, row in enumerate(rows)
         ],
     }
 

@@ -27,9 +27,9 @@ from .json_fields import define as define
 from .json_fields import described as described
 from .json_fields import list_of as list_of
 from .json_fields import resolve as resolve
-from .kind import KINDS as KINDS
 from .kind import Kind as Kind
 from .kind import short_between as short_between
+from .kinds import KINDS as KINDS
 from .kinds.nominal import label_value as label_value
 from .late_imports import optional as optional
 from .parts import read_parts as read_parts

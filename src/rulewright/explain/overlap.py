@@ -136,15 +136,15 @@ class RuleOverlap:
 
     def _titles(self) -> list[str]:
         worse = [f"{name.replace('_', '-')} without" for name in self.dropped]
-        return ["id", "covers", "alone", "most like", "Jaccard", *worse, "rule"]
+        return ["#", "covers", "alone", "most like", "Jaccard", *worse, "rule"]
 
     def _cells(self, table: dict[str, list[Any]], i: int) -> list[str]:
-        near, rule = table["most_alike"][i], self.model.rules[i]
+        near, rule, numbers = table["most_alike"][i], self.model.rules[i], self.model.numbers
         return [
-            str(i),
+            str(numbers[i]),
             str(table["covers"][i]),
             str(table["alone"][i]),
-            "-" if near < 0 else str(near),
+            "-" if near < 0 else str(numbers[near]),
             f"{table['jaccard'][i]:.2f}",
             *(f"{worse[i]:+.4f}" for worse in self.dropped.values()),
             f"IF {rule.body} THEN {claim_text(self.model, rule)}",
@@ -220,7 +220,7 @@ def _scores_without(rows: EvaluatedRows) -> Iterator[FloatArray]:
 def _sums_without(model: Additive, table: Table, scores: FloatArray) -> Iterator[FloatArray]:
     """Subtract the contribution of each rule from the scores, without rebuilding the model."""
     for place, rule in enumerate(model.rules):
-        term = RuleTerm(place, rule)
+        term = RuleTerm(place, rule, model.numbers[place])
         added = term.contributions(table)
         if isinstance(model, RegressionRules):
             yield scores - added

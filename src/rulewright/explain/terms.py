@@ -19,10 +19,11 @@ Additive: TypeAlias = AdditiveRules | RegressionRules
 
 @dataclass(frozen=True)
 class RuleTerm:
-    """A rule that adds its response where it applies."""
+    """A rule that adds its points where it applies; it is called by its printed number."""
 
     place: int
     rule: Rule
+    number: int
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -58,7 +59,7 @@ class RuleTerm:
         return sizes
 
     def __str__(self) -> str:
-        return f"rule {self.place}: IF {self.rule.body}"
+        return f"rule {self.number}: {self.rule.body}"
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,9 @@ def additive_terms(model: Any, step: str) -> tuple[Additive, list[Term]]:
             f"{step} needs an additive model, or an estimator with such a model, not "
             f"{type(model).__name__}"
         )
-    rules: list[Term] = [RuleTerm(place, rule) for place, rule in enumerate(model.rules)]
+    rules: list[Term] = [
+        RuleTerm(place, rule, model.numbers[place]) for place, rule in enumerate(model.rules)
+    ]
     return model, [*rules, *(LineTerm(place, line) for place, line in enumerate(model.linear))]
 
 

@@ -41,7 +41,7 @@ class Exports(ABC):
         The first step of the statement checks the columns, the next ones are the model: each rule
         stands below a comment with its number in the printed model, its points and its condition.
 
-        In DuckDB, PostgreSQL and SQLite the answers are those of this model: scores to the bit,
+        In DuckDB, PostgreSQL and SQLite the export predicts as this model does: scores to the bit,
         missing (NULL, and NaN too) fails every condition but ``is missing``. Columns are read as
         this model reads the same values; anything else is an error that names the column:
 
@@ -123,7 +123,7 @@ class Exports(ABC):
         with NaN for missing (of dates milliseconds since 1970), or text with the empty text for
         missing. Labels of numbers and Booleans are text too, as the model writes them: 1, 2.5,
         true. The outputs are ``scores``, ``probabilities``, ``label`` and, of a vote,
-        ``abstains``; of regression rules ``prediction``. Scores are those of this model to the
+        ``abstains``; regression rules have ``prediction``. Scores equal those of this model to the
         bit, but for averages, whose scores are within 1e-12 (``verify_exports(["onnx"])``).
 
         It needs the package onnx (``pip install rulewright[onnx]``), and runs wherever operator

@@ -12,12 +12,11 @@ from rulewright.html import cut_line
 from rulewright.model import (
     Explanation,
     RuleModel,
-    claim,
     direction,
-    escape_line,
     looks,
     rule_cells,
     strongest,
+    write_rule,
 )
 from rulewright.plots.style import (
     COLOURS,
@@ -57,11 +56,11 @@ def plot_rules(model: Any, *, n_bars: int = 15) -> alt.LayerChart:
         Maximum number of rules.
     """
     found = plotted_model(model, "plot_rules")
-    names, ids = [escape_line(name) for name in found.head_names], strongest(found, n_bars)
+    names, ids = found.head_names, strongest(found, n_bars)
     keys = {key.look: key.text for key in looks(found, ids, _target_of(found))}
     rows = []
-    for k, (i, cells) in enumerate(zip(ids, rule_cells(found, ids), strict=True), start=1):
-        text, one = f"{k}: {claim(found.rules[i], names)}", direction(found, found.rules[i])
+    for i, cells in zip(ids, rule_cells(found, ids), strict=True):
+        text, one = f"{found.numbers[i]}: {write_rule(found, i)}", direction(found, found.rules[i])
         row = {"text": text, "label": wrap_text(text), "value": one.amount}
         rows.append({**row, "effect": keys[one.look], **_make_tooltip(cells)})
     unit = found.effect_title if names else f"change of {_target_of(found) or 'the prediction'}"
@@ -194,9 +193,8 @@ def overlap_chart(
         tree = linkage(squareform(1.0 - jaccard, checks=False), "average")
         order = leaves_list(tree)
         shown, jaccard = shown[order], jaccard[np.ix_(order, order)]
-    numbers = {i: k for k, i in enumerate(strongest(found.model, None), start=1)}
-    ids = [str(numbers[i]) for i in shown.tolist()]
-    texts = [f"IF {found.model.rules[i].body}" for i in shown.tolist()]
+    ids = [str(found.model.numbers[i]) for i in shown.tolist()]
+    texts = [str(found.model.rules[i].body) for i in shown.tolist()]
     rows = [
         {"a": a, "b": b, "rule a": text, "rule b": other, "jaccard": float(jaccard[i, j])}
         for i, (a, text) in enumerate(zip(ids, texts, strict=True))

@@ -37,7 +37,6 @@ from rulewright.report.whatif import (
     row_changes,
     twin_rules,
 )
-from rulewright.rules import Adds, Votes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -154,7 +153,7 @@ def content_of(
         numbers={line.place: k for k, line in enumerate(lines, start=1)},
         bars=draw_effects(model, range(len(model.rules))),
         keys=draw_keys(model, range(len(model.rules)), target),
-        decides=not issubclass(model.outcome, Adds | Votes),
+        decides=model.decides,
         columns=columns,
         groups=group_tables(model, answers, dict(by or {}), target or "value"),
         says=paragraphs([*model.preamble().splitlines(), *model.decision_lines()]),

@@ -192,7 +192,7 @@ class Recurrence:
                     f"{self.alike[i]:.2f}",
                     f"{self.overlapping[i]:.2f}",
                     f"[{low[i]:.2f}, {high[i]:.2f}]",
-                    f"{i}: IF {rule.body} THEN {claim_text(self.model, rule)}",
+                    f"{self.model.numbers[i]}: IF {rule.body} THEN {claim_text(self.model, rule)}",
                 ]
             )
         hidden = len(order) - SHOWN

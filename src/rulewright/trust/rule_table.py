@@ -76,6 +76,7 @@ class RuleStatistics:
         """Return a dict of columns, one item per rule in the order of the model."""
         common = ("support", "effective_support", "share", "share_low", "share_high")
         return {
+            "rule": list(self.model.numbers),
             "id": list(range(len(self.model))),
             "if": [str(rule.body) for rule in self.model],
             **self.model.head_columns(),
@@ -124,12 +125,12 @@ class RuleStatistics:
         ]
 
     def _titles(self) -> list[str]:
-        return ["id", "covers", *self._columns(None), "p-value", "e-value", "found", "rule"]
+        return ["#", "covers", *self._columns(None), "p-value", "e-value", "found", "rule"]
 
     def _cells(self, i: int) -> list[str]:
         found = [word for word, yes in self._flag_discovery(i).items() if yes]
         return [
-            str(i),
+            str(self.model.numbers[i]),
             f"{self.support[i]:.6g}",
             *self._columns(i),
             f"{self.p_value[i]:.2g}",

@@ -26,6 +26,7 @@ from rulewright.model import (
     RegressionRules,
     RuleModel,
     class_names,
+    describe_training,
     read_decision,
 )
 from rulewright.search import count_threads
@@ -151,6 +152,7 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         rows = self._training_rows(table)
         self._warn_of_rows(rows)
         model = self._finished(self._learn(rows), rows)
+        model = model.with_summary({**model.summary, **describe_training(model, rows)})
         self.model_ = self._decided(model, rows)
         return self
 

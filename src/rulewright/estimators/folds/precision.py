@@ -95,10 +95,13 @@ class PrecisionCorrection(ABC):
     def coverages(
         self, heads: Sequence[Head], weights: FloatArray, supports: Sequence[float]
     ) -> list[Coverage]:
-        """Return the corrected coverage of each rule; supports are unchanged."""
+        """Return the coverage of each rule with corrected weights; supports and counts stay."""
         expected = self.expected_weights(heads, weights).tolist()
-        pairs = zip(supports, expected, strict=True)
-        return [Coverage(support, tuple(line), "corrected") for support, line in pairs]
+        parts = zip(supports, weights.tolist(), expected, strict=True)
+        return [
+            Coverage(support, tuple(counts), "corrected", tuple(line))
+            for support, counts, line in parts
+        ]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from rulewright.model import ClassExplanation, claim, escape_line
+from rulewright.model import ClassExplanation, write_rule
 from rulewright.relational.graphs.graph import Graph, GraphError
 from rulewright.relational.graphs.molecules import parse_smiles, rdkit, rdkit_installed
 
@@ -80,8 +80,7 @@ def model_html(model: GraphRules) -> str:
             for condition in rule.body.conditions
             if condition.column in by_text
         )
-        said = claim(rule, [escape_line(name) for name in rules.head_names])
-        cells = (pictures, escape(said), escape(rules.effect(rule)))
+        cells = (pictures, escape(write_rule(rules, i)), escape(rules.effect(rule)))
         lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     more = len(order) - len(lines)
     rest = f"<p>and {more} more rules</p>" if more else ""
