@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from rulewright.data import ColumnSchema, DataError, read_table
+from rulewright.data import ColumnSchema, DataError, read_like, read_parts, read_table
 
 
 @pytest.mark.parametrize(
@@ -146,10 +146,17 @@ def test_duplicate_names_are_refused(frame):
 
 
 def test_names_that_are_no_strings():
-    """Numbers as names are no names; a mixture is refused."""
+    """They become text, but for the places that pandas counts; a mixture is refused."""
     table = read_table(pd.DataFrame([[1, 2]]))
     assert table.names == ("x0", "x1")
     assert not table.named
+    years = read_table(pd.DataFrame([[1, 2]], columns=[2019, 2020]))
+    assert years.names == ("2019", "2020")
+    assert years.named
+    levels = pd.MultiIndex.from_tuples([("income", "mean"), ("age", "")])
+    assert read_table(pd.DataFrame([[1, 2]], columns=levels)).names == ("income_mean", "age")
+    alike = pd.MultiIndex.from_tuples([("a", "b_c"), ("a_b", "c")])
+    assert read_table(pd.DataFrame([[1, 2]], columns=alike)).names == ("x0", "x1")
     with pytest.raises(DataError, match="all strings or all not: 3"):
         read_table(pd.DataFrame([[1, 2]], columns=["a", 3]))
 
@@ -158,6 +165,61 @@ def test_float_columns_of_pandas_are_not_copied():
     """A float64 dataframe is read without copying its block."""
     frame = pd.DataFrame(np.ones((5, 2)), columns=["a", "b"])
     assert np.shares_memory(read_table(frame)["a"].values, frame["a"].to_numpy())
+
+
+@pytest.mark.parametrize(
+    ("index", "names"),
+    [
+        (range(5, 9), [5, 6, 7, 8]),
+        ([10, 20, 20, 30], [10, 20, 20, 30]),
+        (["a", "b", "c\n", "d"], ["a", "b", "c\n", "d"]),
+        (["a", 1, "b", "c"], ["a", "1", "b", "c"]),
+        (pd.MultiIndex.from_product([["x", "y"], [1, 2]]), ["x, 1", "x, 2", "y, 1", "y, 2"]),
+        (
+            pd.date_range("2024-01-01", periods=4),
+            [f"2024-01-0{day} 00:00:00" for day in (1, 2, 3, 4)],
+        ),
+    ],
+)
+def test_the_index_names_the_rows(index, names):
+    """Names of rows follow them through all ways to take some; the same of a part of a frame."""
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "y": [0, 1, 0, None]}, index=index)
+    table = read_table(frame)
+    assert table.row_names == names
+    assert read_like(frame.iloc[[2, 1]], table.schema).row_names == [names[2], names[1]]
+    assert table[[3, 0]].row_names == [names[3], names[0]]
+    assert table.part(slice(1, 3)).row_names == names[1:3]
+    assert read_table(frame, target="y", drop_unlabelled=True).row_names == names[:3]
+    assert [row.row_names for row, _ in read_parts(frame, table.schema, n_rows=3)] == [
+        names[:3],
+        names[3:],
+    ]
+
+
+def test_rows_of_a_table_keep_their_numbers():
+    """Rows without names are called by their place in the table that they are taken from."""
+    table = read_table(pl.DataFrame({"a": [1.0, 2.0, 3.0]}))
+    assert table.index is None
+    assert table[1:][[1]].row_names == [2]
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        (pd.Series([0, 1], name="repaid"), "repaid"),
+        (pl.Series("repaid", [0, 1]), "repaid"),
+        (pd.Series([0, 1], name=7), None),
+        (pl.Series([0, 1]), None),
+        ([0, 1], None),
+    ],
+)
+def test_a_series_gives_the_target_its_name(target, name):
+    """The name of a Series is the name of the target, as that of a column is."""
+    frame = pd.DataFrame({"a": [1.0, 2.0], "repaid": [0, 1]})
+    assert read_table(frame, target=target).target_name == name
+    assert read_table(read_table(frame), target=target).target_name == name
+    assert read_table(frame, target="repaid").target_name == "repaid"
+    assert list(read_table(frame, target=target).to_frame("pandas")) == ["a", "repaid", "target"]
 
 
 def test_empty_frames():

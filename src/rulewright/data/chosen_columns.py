@@ -89,7 +89,8 @@ def drop_unlabelled_rows(source: Source, target: int) -> Source:
     text = f"missing in {format_count(int((~known).sum()), 'row')}, left out as asked for"
     note = Finding("unlabelled", name, text)
     n_rows, notes = int(known.sum()), (*source.notes, note)
-    return replace(source, load=load, n_rows=n_rows, notes=notes, split=None)
+    index = None if source.index is None else source.index[known]
+    return replace(source, load=load, n_rows=n_rows, notes=notes, split=None, index=index)
 
 
 def check_missing_codes(missing: Any) -> tuple[str, ...]:

@@ -263,7 +263,9 @@ class RuleModel(Exports):
         return True
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, RuleModel) and self.content() == other.content()
+        if not isinstance(other, RuleModel):
+            return False
+        return _without_target_name(self.content()) == _without_target_name(other.content())
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -328,3 +330,12 @@ class RuleModel(Exports):
             "rules": [rule.to_json() for rule in self.rules],
             "summary": self.summary,
         }
+
+
+def _without_target_name(content: Any) -> Any:
+    """Return the content without the target's name: the same rows may be given as an array."""
+    if not isinstance(content, dict):  # members may be rule sets, which have no notes
+        return content
+    notes = {name: note for name, note in content["summary"].items() if name != "target"}
+    members = [*map(_without_target_name, content.get("members", ()))]
+    return {**content, "summary": notes, "members": members}

@@ -26,14 +26,32 @@ def array_source(X: Any) -> Source:
         return _structured_source(array)
     if array.ndim != 2:
         raise _dimension_error(array)
-    if array.dtype.kind == "c":
-        raise DataError("Complex data not supported. Use the real and imaginary parts as columns.")
+    _refuse_complex(array.dtype)
     finite = _all_finite(array)
 
     def load(position: int, wanted: Wanted) -> Raw:
         return Raw(array[:, position], finite=finite)
 
     return Source(positional_names(array.shape[1]), False, array.shape[0], load)
+
+
+def sparse_source(X: Any) -> Source:
+    """Open a sparse matrix or array of SciPy, whose cells without a value are 0."""
+    if X.ndim != 2:
+        raise _dimension_error(X)
+    _refuse_complex(X.dtype)
+    columns = X.tocsc()
+
+    def load(position: int, wanted: Wanted) -> Raw:
+        return Raw(np.asarray(columns[:, [position]].toarray()).ravel())
+
+    names = positional_names(X.shape[1])
+    return Source(names, False, X.shape[0], load, sparse=True)
+
+
+def _refuse_complex(dtype: np.dtype[Any]) -> None:
+    if dtype.kind == "c":
+        raise DataError("Complex data not supported. Use the real and imaginary parts as columns.")
 
 
 def dict_source(columns: Mapping[Any, Any]) -> Source:
@@ -151,7 +169,16 @@ def frame_source(X: Any) -> Source | None:
     def load(position: int, wanted: Wanted) -> Raw:
         return _raw(nw, series[position], names[position], wanted)
 
-    return Source(names, named, len(frame), load)
+    return Source(names, named, len(frame), load, index=_index(frame))
+
+
+def _index(frame: Any) -> Any:
+    """Return the index of a pandas dataframe, unless it only counts the rows from 0."""
+    if not frame.implementation.is_pandas_like():
+        return None
+    index = frame.to_native().index
+    counts = (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
+    return None if counts else index
 
 
 def series_of(values: Any, name: str, wanted: Wanted) -> Raw | None:
@@ -166,6 +193,7 @@ def series_of(values: Any, name: str, wanted: Wanted) -> Raw | None:
 
 
 def _names(columns: list[Any]) -> tuple[tuple[str, ...], bool]:
+    """Return the names of columns as text; 0, 1, ... of pandas are places and no names."""
     textual = [isinstance(name, str) for name in columns]
     if all(textual):
         return tuple(columns), True
@@ -175,7 +203,17 @@ def _names(columns: list[Any]) -> tuple[tuple[str, ...], bool]:
             f"Column names must be all strings or all not: {odd!r} is not. "
             "Convert them with X.columns = X.columns.astype(str)."
         )
-    return positional_names(len(columns)), False
+    names = tuple(map(_name_text, columns))
+    if columns == list(range(len(columns))) or len(set(names)) < len(names):
+        return positional_names(len(columns)), False
+    return names, True
+
+
+def _name_text(name: Any) -> str:
+    """Write a name that is no text; levels of a MultiIndex are joined, empty ones left out."""
+    if isinstance(name, tuple):
+        return "_".join(part for part in map(str, name) if part)
+    return str(name)
 
 
 def _raw(nw: Any, series: Any, name: str, wanted: Wanted) -> Raw:

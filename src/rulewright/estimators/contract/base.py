@@ -111,6 +111,7 @@ class TableEstimator(
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = True
         return tags
 
 
@@ -226,7 +227,7 @@ class RuleEstimator(TableEstimator, Generic[Model]):
             | {name: str(settings[name]) for name in named},
             "n_rows": rows.n_rows,
             "total_weight": rows.total_weight,
-        }
+        } | ({} if rows.table.target_name is None else {"target": rows.table.target_name})
 
 
 class RuleClassifier(
