@@ -17,7 +17,7 @@ from rulewright.data.chosen_columns import (
     positions,
     read_choices,
 )
-from rulewright.data.errors import DataError
+from rulewright.data.errors import DataError, as_options, offer_names
 from rulewright.data.findings import Finding
 from rulewright.data.kind import KINDS
 from rulewright.data.kinds import read_column
@@ -308,7 +308,7 @@ def unreadable(
                 Finding(
                     "unreadable",
                     name,
-                    str(error).rstrip("."),
+                    as_options(str(error)).rstrip("."),
                     f"--drop {quote(name)} leaves it out",
                 )
             )
@@ -433,7 +433,8 @@ def _match_columns(
     absent = [repr(column.name) for column in wanted if column.name not in positions]
     if absent:
         derived = schema.recipe.names if schema.recipe is not None else set()
-        remedy = f"Its columns are: {', '.join(map(repr, [*positions][:20]))}."
+        first = next(column.name for column in wanted if column.name not in positions)
+        remedy = offer_names(first, [*positions], "Its columns are")
         if any(column.name in derived for column in wanted):
             remedy = "Give the related tables: rulewright.relational.Relations."
         raise DataError(

@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, Self, cast, get_args
 
 import numpy as np
 
-from rulewright.data.errors import DataError, DataTypeError
+from rulewright.data.errors import DataError, DataTypeError, offer_names
 from rulewright.data.json_fields import FLAG, OBJECT, TEXT, Fields, Part, define, described, list_of
 from rulewright.data.kind import KINDS, Kind
 from rulewright.data.moments import Order
@@ -235,7 +235,8 @@ class Schema:
         try:
             return self._positions[name]
         except KeyError:
-            raise DataError(f"There is no column {name!r} in the schema.") from None
+            offer = offer_names(str(name), self.names)
+            raise DataError(f"There is no column {name!r} in the schema. {offer}") from None
 
     def __getitem__(self, name: str) -> ColumnSchema:
         return self.columns[self.index(name)]

@@ -265,7 +265,8 @@ class RuleModel(Exports):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RuleModel):
             return False
-        return _without_target_name(self.content()) == _without_target_name(other.content())
+        mine, theirs = (_without_target_name(model.content()) for model in (self, other))
+        return bool(mine == theirs)
 
     __hash__ = None  # type: ignore[assignment]
 

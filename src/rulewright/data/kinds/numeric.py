@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.errors import RowError
+from rulewright.data.errors import RowError, reading_option
 from rulewright.data.findings import Finding
 from rulewright.data.kind import Kind, SqlWords
 from rulewright.data.number_texts import NumberTexts
@@ -122,6 +122,6 @@ def _parse_number(name: str, row: int, text: str, type_: PlainType | None) -> fl
         raise RowError(
             f"Column {name!r} must be numeric, but ",
             row,
-            f" holds {text!r:.80}. Correct the value, treat the column as nominal, or give numeric "
-            f"{name}:coerce to read such values as missing.",
+            f" holds {text!r:.80}. Correct the value, treat the column as nominal, or use "
+            f"{reading_option('numeric', f'{name}:coerce')} to read such values as missing.",
         ) from None
