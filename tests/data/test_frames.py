@@ -99,6 +99,53 @@ def test_null_columns(frame):
 MOMENT = datetime.datetime(2020, 1, 1)
 
 
+def test_intervals_are_labels_with_an_order():
+    """What `pandas.cut` gives is read as text: as a category, as intervals and as a target."""
+    cut = pd.cut(pd.Series([1, 5, 9, np.nan]), [0, 2, 6, 10])
+    bare = pd.Series(pd.arrays.IntervalArray(cut))
+    whole, floats = ("(0, 2]", "(2, 6]", "(6, 10]"), ("(0.0, 2.0]", "(2.0, 6.0]", "(6.0, 10.0]")
+    for column, labels in ((cut, whole), (bare, floats), (bare.astype("category"), floats)):
+        table = read_table(pd.DataFrame({"a": column}))
+        assert table.schema["a"].labels == labels
+        assert table["a"].values.tolist() == [0, 1, 2, -1]
+    new = read_like(pd.DataFrame({"a": cut.iloc[[2]]}), read_table(pd.DataFrame({"a": cut})).schema)
+    assert new["a"].values.tolist() == [2]
+    target = read_table({"x": [1, 2, 3]}, target=pd.Categorical(cut.iloc[:3])).known_target
+    assert target.declared_order == ("(0, 2]", "(2, 6]", "(6, 10]")
+
+
+BIG = 2**53 + 1
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": [1, BIG]}),
+        pd.DataFrame({"a": pd.array([None, -BIG], dtype="Int64")}),
+        pl.DataFrame({"a": [None, BIG]}),
+        pa.table({"a": [None, BIG]}),
+        {"a": [None, BIG]},
+        {"a": np.array([0, 2**64 - 1], dtype=np.uint64)},
+        {"a": [None, 10**30 + 1]},
+    ],
+)
+def test_whole_numbers_that_floats_round_are_refused(frame):
+    """They are when they are learned from, and exact as labels; later ones are read as floats."""
+    with pytest.raises(DataError, match=r"'a', row 1 .*holds -?\d+: .* beyond 2\^53 lose digits"):
+        read_table(frame)
+    labels = read_table(frame, nominal="a").schema["a"].labels
+    assert any(label.lstrip("-") in map(str, (BIG, 2**64 - 1, 10**30 + 1)) for label in labels)
+    schema = read_table({"a": [1.0, 2.0]}).schema
+    assert abs(read_like(frame, schema)["a"].values[1]) >= 2**53
+
+
+def test_large_whole_numbers_that_are_exact_are_read():
+    """A power of two is a float, and floats are what they are."""
+    table = read_table({"a": [2**60, 2**53], "b": [1e300, float(2**53)]})
+    assert table["a"].values.tolist() == [2.0**60, 2.0**53]
+    assert table.schema["b"].kind == "numeric"
+
+
 @pytest.mark.parametrize(
     "frame",
     [
@@ -123,7 +170,6 @@ def test_times_are_refused_with_a_remedy(frame):
         pl.DataFrame({"a": [b"x"]}),
         pl.DataFrame({"a": pl.Series([object()], dtype=pl.Object)}),
         pd.DataFrame({"a": [[1]]}),
-        pd.DataFrame({"a": pd.interval_range(0, 1)}),
     ],
 )
 def test_other_types_are_refused(frame):

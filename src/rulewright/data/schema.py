@@ -9,7 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -169,6 +169,12 @@ class ColumnSchema:
     kind: str  # a key of KINDS
     labels: tuple[str, ...] = ()  # in the order of the codes, declared but unused ones included
     label_type: LabelType = "string"  # what the labels were before they became text
+    ranked: bool = field(default=False, compare=False)  # labels ascend; a saved model has sets
+
+    @property
+    def has_order(self) -> bool:
+        """Whether rules that are learned may divide the values at thresholds."""
+        return self.type.ordered or self.ranked
 
     @property
     def type(self) -> Kind:

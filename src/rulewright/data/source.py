@@ -34,6 +34,7 @@ class Raw(NamedTuple):
     declared: tuple[object, ...] | None = None  # categories, in the order of the container
     finite: bool = False  # whether it is known that no value is infinite
     ordered: bool = False  # whether the container declares its categories as ordered
+    ranked: bool = False  # likewise, where the container has unordered ones too
     untyped: bool = False  # whether the container has no type for dates: text may hold them
     written: bool = False  # whether the container has no type for numbers: text may hold them
     type: PlainType | None = None  # of values that are plain (see ``values.convert_values``)

@@ -12,6 +12,7 @@ from rulewright.data.errors import DataError, DataTypeError
 from rulewright.data.late_imports import optional
 from rulewright.data.schema import check_distinct
 from rulewright.data.source import Raw, Source, Wanted, as_objects, positional_names
+from rulewright.data.values import LARGEST_EXACT
 
 _RESHAPE = (
     "Reshape your data either using array.reshape(-1, 1) if your data has a single feature or "
@@ -185,8 +186,7 @@ def series_of(values: Any, name: str, wanted: Wanted) -> Raw | None:
     """Return the values of a dataframe's column, or None when it is not one."""
     if hasattr(values, "categories") and hasattr(values, "codes"):
         # a bare pandas.Categorical
-        objects, ordered = as_objects(values), bool(getattr(values, "ordered", False))
-        return Raw(objects, tuple(values.categories), ordered=ordered)
+        return _pandas_labels(as_objects(values), values)
     nw = optional("narwhals")
     series = nw.from_native(values, allow_series=True, pass_through=True)
     return _raw(nw, series, name, wanted) if isinstance(series, nw.Series) else None
@@ -223,15 +223,24 @@ def _raw(nw: Any, series: Any, name: str, wanted: Wanted) -> Raw:
             f"Column {name!r} holds {dtype} values. Unpack it into columns of numbers or text, "
             "or drop it."
         )
+    if str(getattr(series.to_native(), "dtype", "")).startswith("interval"):
+        native = series.to_native().astype("category").cat.as_ordered()
+        return _pandas_labels(as_objects(native), native.cat)
     if isinstance(dtype, nw.Categorical | nw.Enum):
         # by way of a list: pyarrow's dictionaries lose their nulls in to_numpy
         return _categories(nw, series, as_objects(series.to_list()))
-    exact = wanted != "any"  # labels: NumPy has no integers with missing ones among them
-    if exact and (dtype.is_decimal() or (dtype.is_integer() and series.null_count() > 0)):
+    # NumPy has no integers with missing ones among them
+    gaps = dtype.is_integer() and series.null_count() > 0
+    if (wanted != "any" and (dtype.is_decimal() or gaps)) or (gaps and _has_large(series)):
         return Raw(as_objects(map(_whole, series.to_list())))
     if dtype.is_decimal():
         series = series.cast(nw.Float64)
     return Raw(np.asarray(series.to_numpy()))
+
+
+def _has_large(series: Any) -> bool:
+    ends = (series.min(), series.max())  # None where all values are missing
+    return any(end is not None and abs(int(end)) > LARGEST_EXACT for end in ends)
 
 
 def _whole(value: Any) -> Any:
@@ -239,15 +248,26 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, Decimal) and value == value.to_integral() else value
 
 
+def _pandas_labels(values: NDArray[Any], declared: Any) -> Raw:
+    """Return labels and their categories; intervals, as of `pandas.cut`, become their text."""
+    labels = tuple(declared.categories)
+    intervals = [label for label in labels if type(label).__name__ == "Interval"]
+    if intervals:
+        texts = {label: str(label) for label in intervals}
+        values = as_objects(map(texts.get, values))
+        labels = tuple(map(str, labels))
+    ordered = bool(declared.ordered)
+    return Raw(values, labels, ordered=ordered, ranked=ordered)
+
+
 def _categories(nw: Any, series: Any, values: NDArray[Any]) -> Raw:
     if series.implementation.is_pandas_like():
-        declared = series.to_native().cat
-        return Raw(values, tuple(declared.categories), ordered=bool(declared.ordered))
+        return _pandas_labels(values, series.to_native().cat)
     if isinstance(series.dtype, nw.Enum):
         return Raw(values, tuple(series.dtype.categories), ordered=True)
     if series.implementation.is_pyarrow() and series.to_native().type.ordered:
         chunks = series.to_native().unify_dictionaries().chunks
         labels = chunks[0].dictionary.to_pylist() if chunks else []
-        return Raw(values, tuple(labels), ordered=True)
+        return Raw(values, tuple(labels), ordered=True, ranked=True)
     # any other Categorical of polars or pyarrow is an encoding, which declares nothing
     return Raw(values)
