@@ -229,9 +229,9 @@ def _raw(nw: Any, series: Any, name: str, wanted: Wanted) -> Raw:
     if isinstance(dtype, nw.Categorical | nw.Enum):
         # by way of a list: pyarrow's dictionaries lose their nulls in to_numpy
         return _categories(nw, series, as_objects(series.to_list()))
-    # NumPy has no integers with missing ones among them
-    gaps = dtype.is_integer() and series.null_count() > 0
-    if (wanted != "any" and (dtype.is_decimal() or gaps)) or (gaps and _has_large(series)):
+    # NumPy has neither decimals nor integers with missing ones among them
+    special = dtype.is_decimal() or (dtype.is_integer() and series.null_count() > 0)
+    if special and (wanted != "any" or _has_large(series)):
         return Raw(as_objects(map(_whole, series.to_list())))
     if dtype.is_decimal():
         series = series.cast(nw.Float64)
