@@ -128,7 +128,7 @@ def test_numbers_are_refused(cli_failure, tmp_path):
         (["--sets", "iris", "--drop", "z"], "Options for reading a table need FILE"),
         (["--suite", "x"], "--suite x: unknown. Known are: uci35"),
         (["--sets", "irsi"], "There is no data set 'irsi'. Did you mean"),
-        (["--sets", "iris", "--learners", "x"], "--learners x: unknown. Known are: compact,"),
+        (["--sets", "iris", "--learners", "x"], "--learners x: unknown. There are: compact,"),
         (
             ["--sets", "iris", "--learners", "mlrules:rules=3"],
             "--learners mlrules:rules=3: mlrules",

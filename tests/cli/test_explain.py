@@ -42,6 +42,7 @@ def test_plain_data(cli, model, loans):
     content = json.loads(cli("explain", model, loans, "--row", 6, "--row", 2, "--json").stdout)
     expected = load_model(model).explain(read_table(loans).take([6, 2])).to_dict()
     assert [row.pop("row") for row in content["rows"]] == [6, 2]
+    assert [row.pop("row") for row in expected["rows"]] == [0, 1]
     assert content == json.loads(json.dumps(expected))
 
 

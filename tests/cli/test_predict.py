@@ -131,7 +131,7 @@ def test_only_the_needed_columns_are_needed(cli, cli_failure, model, write, loan
     message = cli_failure("predict", model, short)
     assert message.startswith(f"{short} lacks columns ")
     assert "'late_payments', " in message
-    assert ", which the model needs. Its columns are: 'region', 'age'." in message
+    assert ", which the model needs. Its columns are: region, age." in message
 
 
 def test_unseen_and_missing_values_are_predicted(cli, model, write, loans):

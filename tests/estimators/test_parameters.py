@@ -14,6 +14,7 @@ from rulewright import (
     Formulation,
     Growth,
     Isotonic,
+    MLRulesClassifier,
     Platt,
     SearchNoise,
     Temperature,
@@ -396,9 +397,18 @@ def test_wrong_texts_name_the_parameter(domain, text):
 
 
 def test_unknown_settings_are_listed():
-    """A misspelt parameter gets the list of those that exist."""
-    with pytest.raises(ValueError, match="no parameter 'shrink'; it has l2, learning_rate"):
-        parse_settings("X", {"shrink": "1"}, {"learning_rate": Real(0), "l2": Real(0)})
+    """A misspelt parameter gets similar ones, or the list of those that exist."""
+    known = {"learning_rate": Real(0), "l2": Real(0)}
+    with pytest.raises(ValueError, match=r"no parameter 'shrink'\. There are: l2, learning_rate"):
+        parse_settings("X", {"shrink": "1"}, known)
+    with pytest.raises(
+        ValueError, match=r"no parameter 'learn_rate'\. Did you mean learning_rate\?"
+    ):
+        parse_settings("X", {"learn_rate": "1"}, known)
+    wrong = r"Invalid parameter 'n_rule' of MLRulesClassifier\. Did you mean max_rules\?"
+    with pytest.raises(ValueError, match=wrong):
+        MLRulesClassifier().set_params(n_rule=3)
+    assert MLRulesClassifier().set_params(max_rules=3).max_rules == 3
     with pytest.raises(ValueError, match="X: p=7 must be one of a, b"):
         check_parameters("X", {"p": 7}, {"p": Choice(("a", "b"))})
 

@@ -2,6 +2,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +26,25 @@ from rulewright.programs.parity import adversarial_rows
 from rulewright.rules import Adds, Conjunction, Head, parse_conjunction
 
 pytestmark = pytest.mark.native
+
+
+@pytest.mark.parametrize(
+    ("index", "names"),
+    [([6, 6, 2, 9], [6, 6, 2, 9]), (["a", "b", "b", "c\nd"], ["a", "b", "b", "c\nd"])],
+)
+def test_rows_are_called_as_in_their_dataframe(index, names):
+    """Text, HTML, plain data and dataframes call rows by the index, also one that repeats."""
+    frame = pd.DataFrame(CHURN_ROWS, index=index)
+    explanation = churn_model().explain(frame)
+    titles = [line for line in str(explanation).splitlines() if line.startswith("row ")]
+    written = [f"row {str(name).replace(chr(10), chr(92) + 'n')}:" for name in names]
+    assert [line.startswith(title) for line, title in zip(titles, written, strict=True)] == [
+        True
+    ] * 4
+    assert all(title in explanation._repr_html_() for title in written)
+    assert [row["row"] for row in explanation.to_dict()["rows"]] == names
+    assert list(dict.fromkeys(explanation.to_frame()["row"])) == list(dict.fromkeys(names))
+    assert explanation.text(row_names=list("wxyz")).startswith("row w:")
 
 
 def test_rules_that_fired_strongest_first():

@@ -135,8 +135,8 @@ def test_labels_and_thresholds_come_from_training_rows():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"keys": {"order": "customer"}}, "There is no table 'order'. The tables are: 'customers'"),
-        ({"keys": {"orders": "custom"}}, "Table 'orders' has no column 'custom'. Its columns are"),
+        ({"keys": {"order": "customer"}}, "There is no table 'order'. Did you mean orders?"),
+        ({"keys": {"orders": "custom"}}, "Table 'orders' has no column 'custom'. Did you mean c"),
         ({"keys": {"items.order": "orders.no"}}, "Table 'orders' has no column 'no'"),
         ({"key": "age"}, "The key 20.0 occurs in|Row . .* has no 'age'|Key .* holds"),
         ({"target": "gone"}, "Table 'customers' has no column 'gone'"),

@@ -29,7 +29,7 @@ from rulewright.comparison import (
     is_installed,
     known_learners,
 )
-from rulewright.data import DataError, Finding, detect_task, list_left_out
+from rulewright.data import DataError, Finding, detect_task, list_left_out, offer_names
 from rulewright.estimators import LEARNERS, parse_settings
 
 _RARE = "class {} has only {} rows: some training or test folds contain none of them"
@@ -129,7 +129,7 @@ def choose_learners(texts: list[str]) -> list[Learner]:
     for text in texts:
         name, *settings = text.split(":")
         if name not in known:
-            raise ValueError(f"--learners {name}: unknown. Known are: {', '.join(known)}.")
+            raise ValueError(f"--learners {name}: unknown. {offer_names(name, [*known])}")
         learner = known[name]
         try:
             parameters = _parameters(learner, split_settings(settings))

@@ -188,6 +188,6 @@ def plain_data(rows: Sequence[int], found: dict[int, Explanation]) -> dict[str, 
     shared, listed = {}, []
     for row in rows:
         content = found[row].to_dict()
-        listed.append({"row": row, **content.pop("rows")[0]})
+        listed.append({**content.pop("rows")[0], "row": row})
         shared = content
     return {**shared, "rows": listed}

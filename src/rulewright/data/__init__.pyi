@@ -5,6 +5,8 @@ from .doctor import list_left_out as list_left_out
 from .errors import DataError as DataError
 from .errors import DataTypeError as DataTypeError
 from .errors import RowError as RowError
+from .errors import as_options as as_options
+from .errors import offer_names as offer_names
 from .findings import Finding as Finding
 from .findings import join_findings as join_findings
 from .frame import to_frame as to_frame

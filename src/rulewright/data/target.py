@@ -188,7 +188,7 @@ def refuse_missing(name: str, values: NDArray[Any], path: str | None) -> None:
     if missing.any():
         where = name_place(name, int(missing.argmax()), path)
         nan = "Input y contains NaN. " if path is None else ""
-        remedy = "" if path is None else ", as drop_unlabelled does"
+        remedy = "" if path is None else ", or use read_table(X, drop_unlabelled=True)"
         raise DataError(f"{nan}The target in {where} is missing: drop the rows without it{remedy}.")
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import Column, DataError, Table, read_like
+from rulewright.data import Column, DataError, Table, offer_names, read_like
 from rulewright.explain.terms import (
     Additive,
     LineTerm,
@@ -113,7 +113,8 @@ def partial_dependence(
         raise ValueError(f"columns must name one column or two different ones, not {names}")
     for name in names:
         if name not in fitted.schema:
-            raise DataError(f"columns: the model has no column {name!r}.")
+            offer = offer_names(name, fitted.schema.names)
+            raise DataError(f"columns: the model has no column {name!r}. {offer}")
     table = read_like(X, fitted.schema, {*fitted.columns, *names}, weights=sample_weight)
     weights = np.ones(len(table)) if table.weights is None else table.weights
     most = max_points or (MOST_POINTS if len(names) == 1 else int((10 * MOST_POINTS) ** 0.5) + 1)

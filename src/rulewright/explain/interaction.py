@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rulewright.data import DataError, Table, read_like
+from rulewright.data import DataError, Table, offer_names, read_like
 from rulewright.explain.dependence import centred_dependence
 from rulewright.explain.terms import Additive, Term, additive_terms
 from rulewright.model import to_frame
@@ -106,7 +106,8 @@ def interactions(
     chosen = _meeting(terms, fitted.columns) if columns is None else tuple(columns)
     for name in chosen:
         if name not in fitted.schema:
-            raise DataError(f"columns: the model has no column {name!r}.")
+            offer = offer_names(name, fitted.schema.names)
+            raise DataError(f"columns: the model has no column {name!r}. {offer}")
     table = read_like(X, fitted.schema, {*fitted.columns, *chosen})
     if max_rows is not None and len(table) > max_rows:
         drawn = np.random.default_rng(random_state).choice(len(table), max_rows, replace=False)

@@ -179,8 +179,10 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain data, with an item of ``rows`` for each row."""
+        names = self.table.row_names
         rows = [
             {
+                "row": names[row],
                 **self._answer_dict(row),
                 "rules": self._fired_dicts(row),
                 **self.model.explained_fields(self, row),
@@ -203,7 +205,8 @@ class Explanation:
     def to_frame(self, backend: str | None = None) -> Any:
         """Return a dataframe with a line for each row and rule that fired on it."""
         fired = [(row, i) for row in range(len(self)) for i in self.rule_ids(row)]
-        rows = {"row": [row for row, _ in fired]}
+        names = self.table.row_names
+        rows = {"row": [names[row] for row, _ in fired]}
         return to_frame(rows | self._rule_columns([i for _, i in fired]), backend)
 
     def _rule_columns(self, ids: Sequence[int]) -> dict[str, list[Any]]:
@@ -263,9 +266,10 @@ class Explanation:
         max_rows : int, optional
             How many rows are written; None for all.
         row_names : sequence, optional
-            What the rows are called; by default they are numbered from 0.
+            What the rows are called; by default as in the index of their dataframe, or numbered
+            from 0.
         """
-        names = range(len(self)) if row_names is None else row_names
+        names = self.table.row_names if row_names is None else row_names
         shown = range(len(self))[:max_rows]
         blocks = [self.row_text(row, max_reasons, names[row]) for row in shown]
         if hidden := len(self) - len(blocks):
@@ -275,10 +279,10 @@ class Explanation:
     def row_text(
         self, row: int, max_reasons: int | None = SHOWN_REASONS, name: object = None
     ) -> str:
-        """Write the reasons for one row, by default called by its number."""
+        """Write the reasons for one row, by default called by its name in the table."""
         first, *more = self._answer(row)
-        called = row if name is None else name
-        lines = [f"row {called}: {first}", *(f"  {line}" for line in more)]
+        called = self.table.row_names[row] if name is None else name
+        lines = [f"row {escape_line(str(called))}: {first}", *(f"  {line}" for line in more)]
         return "\n".join(lines + reason_table(self.reason_table(row, max_reasons)))
 
     def __str__(self) -> str:
@@ -286,9 +290,9 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         parts = []
-        for row in range(len(self))[:_SHOWN_ROWS]:
+        for row, name in enumerate(self.table.row_names[:_SHOWN_ROWS]):
             first, *more = self._answer(row)
-            parts += [bold(f"row {row}: {first}"), *map(note, more)]
+            parts += [bold(f"row {escape_line(str(name))}: {first}"), *map(note, more)]
             parts.append(reason_html(self.reason_table(row)))
         hidden = len(self) - _SHOWN_ROWS
         more_rows = note(f"... and {write_count(hidden, 'more row')}") if hidden > 0 else None

@@ -316,7 +316,10 @@ class RuleModel(Exports):
         return True
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, RuleModel) and self.content() == other.content()
+        if not isinstance(other, RuleModel):
+            return False
+        mine, theirs = (_without_target_name(model.content()) for model in (self, other))
+        return bool(mine == theirs)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -381,3 +384,12 @@ class RuleModel(Exports):
             "rules": [rule.to_json() for rule in self.rules],
             "summary": self.summary,
         }
+
+
+def _without_target_name(content: Any) -> Any:
+    """Return the content without the target's name: the same rows may be given as an array."""
+    if not isinstance(content, dict):  # members may be rule sets, which have no notes
+        return content
+    notes = {name: note for name, note in content["summary"].items() if name != "target"}
+    members = [*map(_without_target_name, content.get("members", ()))]
+    return {**content, "summary": notes, "members": members}

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from rulewright.data import LARGEST_EXACT, Column, DataError, Raw, Source, convert_values
+from rulewright.data import (
+    LARGEST_EXACT,
+    Column,
+    DataError,
+    Raw,
+    Source,
+    convert_values,
+    offer_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -156,16 +164,17 @@ def read_place(text: str, columns: Mapping[str, tuple[str, ...]]) -> ColumnPlace
 def check_table(table: str, columns: Mapping[str, tuple[str, ...]]) -> None:
     """Refuse a table that does not exist."""
     if table not in columns:
-        known = ", ".join(map(repr, columns))
-        raise DataError(f"There is no table {table!r}. The tables are: {known}.")
+        raise DataError(
+            f"There is no table {table!r}. {offer_names(table, [*columns], 'The tables are')}"
+        )
 
 
 def check_place(table: str, column: str, columns: Mapping[str, tuple[str, ...]]) -> ColumnPlace:
     """Return a column of a table, or raise an error if it does not exist."""
     check_table(table, columns)
     if column not in columns[table]:
-        known = ", ".join(map(repr, columns[table][:20]))
-        raise DataError(f"Table {table!r} has no column {column!r}. Its columns are: {known}.")
+        offer = offer_names(column, columns[table], "Its columns are")
+        raise DataError(f"Table {table!r} has no column {column!r}. {offer}")
     return ColumnPlace(table, column)
 
 

@@ -1,12 +1,12 @@
-"""Options of searches: checks, suggestions for mistyped names, and time limits of native jobs."""
+"""Options of searches: checks, and time limits of native jobs."""
 
 from __future__ import annotations
 
-import difflib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from numbers import Integral
 
+from rulewright.data import offer_names as offer_names
 from rulewright.kernels import usable_cpus
 
 MOST_THREADS = 1024
@@ -35,19 +35,6 @@ def count_threads(n_jobs: object) -> int:
     if jobs > MOST_THREADS:
         raise ValueError(f"n_jobs={jobs} must be at most {MOST_THREADS}; -1 uses all processors")
     return jobs if jobs > 0 else max(1, usable_cpus() + 1 + jobs)
-
-
-_LISTED_NAMES = 20
-
-
-def offer_names(name: str, known: Sequence[str]) -> str:
-    """Suggest the names most similar to a mistyped one, or list the known names."""
-    by_lower = {other.lower(): other for other in known}
-    near = difflib.get_close_matches(name.lower(), by_lower, n=3)
-    if near:
-        return f"Did you mean {' or '.join(by_lower[match] for match in near)}?"
-    more = ", ..." if len(known) > _LISTED_NAMES else ""
-    return f"There are: {', '.join(known[:_LISTED_NAMES])}{more}."
 
 
 Progress = Callable[[int, float], object]

@@ -79,6 +79,9 @@ class Tree:
         bins = self.binned.bins[split.column]
         name, first = bins.schema.name, split.codes[0]
         left: Condition
+        if split.op == Op.LESS_EQUAL and bins.schema.ranked:
+            ends = (0, first) if is_left else (first + 1, len(bins) - 1)
+            return bins.labels_from(*ends)
         if split.op == Op.LESS_EQUAL:
             cut = bins.cut(first, first + 1, Op.LESS_EQUAL, "midpoint")
             left = Range(name, high=cut, kind=bins.schema.kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,13 @@ def class_weighted(rows: TrainingSet, class_weight: Any) -> TrainingSet:
 def _class_factors(rows: TrainingSet, class_weight: Any) -> FloatArray:
     """Return the factor of each class."""
     classes, present = rows.classes, np.unique(rows.labels)
+    if isinstance(class_weight, Mapping):
+        known = classes.tolist()
+        if strange := [label for label in class_weight if label not in known]:
+            names = ", ".join(map(repr, known))
+            raise ValueError(f"{strange[0]!r} is no class of the target. The classes are: {names}")
+    elif not isinstance(class_weight, str) or class_weight != "balanced":
+        raise ValueError('must be a dict {class: weight}, "balanced" or None')
     factors = np.ones(len(classes))
     factors[present] = compute_class_weight(
         class_weight,

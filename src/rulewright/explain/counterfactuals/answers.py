@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from markupsafe import Markup
 
-from rulewright.data import DataError, Table, label_of, read_like
+from rulewright.data import DataError, Table, label_of, offer_names, read_like
 from rulewright.explain.counterfactuals.goals import ChangeGoal, goal_of
 from rulewright.explain.counterfactuals.moves import Direction, moves_of, to_table_value
 from rulewright.explain.counterfactuals.search import (
@@ -295,7 +295,8 @@ def _find_allowed_columns(
             raise ValueError(f"{option}={names!r} must be a list of columns: [{names!r}]")
         for name in names:
             if name not in model.schema:
-                raise DataError(f"{option}: the model has no column {name!r}.")
+                offer = offer_names(str(name), model.schema.names)
+                raise DataError(f"{option}: the model has no column {name!r}. {offer}")
     for name, direction in monotone.items():
         if direction not in get_args(Direction):
             raise ValueError(

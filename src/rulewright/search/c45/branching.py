@@ -15,7 +15,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.kernels import ROW, STAT, BranchLimits, CodeColumns, Op
-from rulewright.rules import Conjunction, Labels, Presence, Range
+from rulewright.rules import Conjunction, Presence, Range
 from rulewright.search.trees import fixed_point_unit
 from rulewright.stopping import predicted_errors
 
@@ -199,7 +199,7 @@ class Brancher:
         name, kind = bins.schema.name, bins.schema.kind
         if not bins.schema.type.ordered:
             is_label = low < len(bins)
-            return Labels(name, (bins.schema.labels[low],)) if is_label else Presence(name, True)
+            return bins.labels_from(low, high) if is_label else Presence(name, True)
         if low == 0:
             return Range(name, high=float(bins.high[high]), kind=kind)
         return Range(name, low=float(bins.high[low - 1]), low_open=True, kind=kind)

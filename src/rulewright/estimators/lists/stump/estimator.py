@@ -74,9 +74,9 @@ class StumpClassifier(CheckedClassifier[DecisionList]):
             advance()
         found = []
         if test is not None:
-            first = _condition(test, binned)
+            first, second = _conditions(test, binned)
             missing = Presence(first.column, missing=True)
-            found = [Conjunction((part,)) for part in (first, opposite(first), missing)]
+            found = [Conjunction((part,)) for part in (first, second, missing)]
         prior = training.class_weights / training.total_weight
         rules = []
         for body in found:
@@ -127,6 +127,16 @@ def _entropy(weights: FloatArray) -> FloatArray:
     """Return the entropy of class weights times their sum, along the last axis."""
     sums = weights.sum(axis=-1)
     return np.asarray(xlogy(sums, sums) - xlogy(weights, weights).sum(axis=-1))
+
+
+def _conditions(test: StumpTest, binned: BinnedColumns) -> tuple[Condition, Condition]:
+    """Return the conditions of the two sides of a test; ordered labels are divided in two."""
+    bins = binned.bins[test.column]
+    if bins.schema.ranked and test.code != test.beyond:
+        last = bins.last_below(test.code, test.beyond, Op.LESS_EQUAL, "midpoint")
+        return bins.labels_from(0, last), bins.labels_from(last + 1, len(bins) - 1)
+    first = _condition(test, binned)
+    return first, opposite(first)
 
 
 def _condition(test: StumpTest, binned: BinnedColumns) -> Condition:
