@@ -105,8 +105,8 @@ def additive_terms(model: Any, step: str) -> tuple[Additive, list[Term]]:
 
 def thresholds(model: Additive, column: str) -> list[float]:
     """Return the thresholds of all rules on an ordered column, in ascending order."""
-    terms = [RuleTerm(place, rule) for place, rule in enumerate(model.rules)]
-    return sorted({mark for term in terms for mark in term.marks(column)})
+    _, terms = additive_terms(model, "thresholds")
+    return sorted({m for term in terms if isinstance(term, RuleTerm) for m in term.marks(column)})
 
 
 def n_outputs(model: Additive) -> int:
