@@ -135,7 +135,7 @@ def _runners() -> Iterator[tuple[str, Runner, Any]]:
 def _spelled(
     rng: Rng, model: RuleModel, name: str, answer: Callable[[dict[str, Any]], list[float] | None]
 ) -> Iterator[Outcome]:
-    """Give the model and its export the same odd values: one reading of values everywhere."""
+    """Feed the same odd values to the model and its export: all must read them alike."""
     if not model.columns:
         return
     for _ in range(_SPELLED_ROWS):
@@ -151,7 +151,7 @@ def _spelled(
 
 
 def _model_answer(model: RuleModel, row: dict[str, Any]) -> list[float] | None:
-    """Give the probabilities of one row, None where the model refuses a value."""
+    """Return the probabilities of one row, None where the model refuses a value."""
     table = {name: [row[name]] for name in row}
     try:
         if not isinstance(model, ClassModel):

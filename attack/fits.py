@@ -39,7 +39,7 @@ def rows(rng: Rng, n_rows: int, n_classes: int = 2) -> tuple[dict[str, Any], Any
 
 
 def learner(rng: Rng, name: str, n_jobs: int = 1) -> Any:
-    """Make a small learner with random options."""
+    """Create a small learner with random options."""
     seed = int(rng.integers(1000))
     if name == "mlrules":
         return MLRulesClassifier(

@@ -82,7 +82,7 @@ def native_stack(folder: Path) -> Path:
 
 
 def in_numpy(stderr: bytes) -> bool:
-    """Tell whether NumPy was the innermost caller of a process that crashed.
+    """Return whether NumPy was the innermost caller of a process that crashed.
 
     NumPy reports that there is no memory for the buffers of an operation without the lock that
     Python asks for, and Python then crashes; operations on arrays of two shapes are enough.

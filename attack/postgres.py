@@ -31,7 +31,7 @@ _LONGEST_NAME = 63  # bytes; the rest of a name is cut off
 
 
 def run(write: Any, program: Program, rows: Rows) -> tuple[list[Answer], list[str]]:
-    """Give the answers of PostgreSQL."""
+    """Return the answers of PostgreSQL."""
     connection = _server()
     schema, names = program.schema, ["row number", *program.columns]
     if len({name.encode()[:_LONGEST_NAME] for name in names}) < len(names):

@@ -44,7 +44,7 @@ def attempt(rng: Rng, folder: Path) -> Iterator[Outcome]:
 
 
 def _long(model: RuleModel) -> RuleModel:
-    """Give a model whose file has several blocks."""
+    """Return a model whose file has several blocks."""
     return model.with_summary({"notes": ["long"] * 20_000})
 
 

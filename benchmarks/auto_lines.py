@@ -110,7 +110,7 @@ PROBLEMS: dict[str, Callable[[int, int], Rows]] = {
 
 
 def splits(name: str, n_tables: int, classes: bool) -> Iterator[tuple[str, Rows, Rows]]:
-    """Give rows to learn from and new rows, with a name."""
+    """Return rows to learn from and new rows, with a name."""
     if name not in PROBLEMS:
         load = load_breast_cancer if classes else load_diabetes
         X, y = load(return_X_y=True)

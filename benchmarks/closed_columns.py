@@ -34,7 +34,7 @@ N_TEST = 20_000
 
 
 def make_census(n_rows: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
-    """Make a table like one of people: four hidden traits shape numbers, labels and the class."""
+    """Create a table like one of people: four hidden traits shape numbers, labels and the class."""
     rng = np.random.default_rng([77, seed])
     traits = rng.normal(size=(n_rows, 4))
     age = np.round(40 + 13 * traits[:, 0] + 4 * rng.normal(size=n_rows)).clip(17, 90)

@@ -88,7 +88,7 @@ STOPPED = {
 
 
 def mixed(n_rows=240, seed=3, n_classes=2):
-    """Make a table with numbers, labels, missing values and a noisy rule."""
+    """Create a table with numbers, labels, missing values and a noisy rule."""
     rng = np.random.default_rng(seed)
     age, income = rng.integers(18, 80, n_rows).astype(float), rng.normal(3000, 900, n_rows)
     purpose = rng.choice(["car", "house", "travel", "other"], n_rows).astype(object)
@@ -102,7 +102,7 @@ def mixed(n_rows=240, seed=3, n_classes=2):
 
 
 def tables():
-    """Give the tables by name: columns, target, weights."""
+    """Return the tables by name: columns, target, weights."""
     rng = np.random.default_rng(0)
     found = {}
     for name, load in (("iris", load_iris), ("wine", load_wine), ("cancer", load_breast_cancer)):
@@ -176,7 +176,7 @@ REGRESSIONS = [
 
 
 def make(catalogue, name, parameters):
-    """Make a learner, with its parameters under their names of today."""
+    """Create a learner, with its parameters under their names of today."""
     learner = catalogue[name]
     return learner(**named_today(learner.__name__, parameters), random_state=0)
 

@@ -155,7 +155,7 @@ def find_groups(
 
 
 def measure(group: Group, max_steps: int, run: Parallel) -> list[Outcome]:
-    """Give all problems of a group to all searchers."""
+    """Run all searchers on all problems of a group."""
     tasks = [(seed, searcher) for searcher in SEARCHERS for seed in group.seeds]
     answers = run(delayed(answer)(group, *task, max_steps) for task in tasks)
     outcomes = []

@@ -82,7 +82,7 @@ def planted_problem(sizes: Sizes, n_n: int, seed: int) -> Problem:
 
 
 def solvable(problem: Problem) -> bool:
-    """Tell whether a consistent formula exists, by trying all partitions of the positives.
+    """Return whether a consistent formula exists, by trying all partitions of the positives.
 
     If any formula is consistent, so is one whose terms are the literals shared by the parts of
     some partition. Such a term rejects a negative just if some variable differs from it in all
@@ -95,7 +95,7 @@ def solvable(problem: Problem) -> bool:
 
 
 def _extend(parts: list[np.ndarray], left: np.ndarray, differs: np.ndarray, k: int) -> bool:
-    """Tell whether the positives left fit into the parts and those not yet opened."""
+    """Return whether the positives left fit into the parts and those not yet opened."""
     if not len(left):
         return True
     joined = [part & differs[left] for part in parts]

@@ -27,7 +27,7 @@ def walksat(
 
 
 def literal_holds(rows: np.ndarray) -> np.ndarray:
-    """Tell for each row which literals hold: v and not v in turn."""
+    """Return for each row which literals hold: v and not v in turn."""
     return np.stack([rows, ~rows], axis=2).reshape(len(rows), -1)
 
 

@@ -21,7 +21,7 @@ N_TEST = 20_000
 
 
 def make_labels(n_rows: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
-    """Make a table and its classes."""
+    """Create a table and its classes."""
     rng = np.random.default_rng(seed)
     codes = [rng.choice(n, n_rows, p=rng.dirichlet(np.full(n, 0.7))) for n in SIZES]
     score = sum(0.8 * rng.normal(size=n)[own] for n, own in zip(SIZES, codes, strict=True))

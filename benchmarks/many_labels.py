@@ -32,7 +32,7 @@ N_EFFECTIVE = 12
 def make_loans(
     n_rows: int, n_labels: int, effect: float, seed: int
 ) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """Make a table, its numbers and its classes."""
+    """Create a table, its numbers and its classes."""
     rng = np.random.default_rng(seed)
     numbers = rng.normal(size=(8, n_rows))
     small = [rng.integers(n, size=n_rows) for n in (3, 6, 12)]

@@ -75,7 +75,7 @@ def _cleaned(molecule: Any) -> Any:
 
 
 def ours(seed: int, max_terms: int | None = None) -> GraphRulesClassifier:
-    """Make the readable learner."""
+    """Create the readable learner."""
     features = SubgraphFeatures(n_features=400, min_support=0.03, max_edges=6)
     learner = RuleFitClassifier(
         max_candidates=500, penalty="min", max_rules=max_terms, random_state=seed
@@ -102,7 +102,7 @@ def measured(name: str, seed: int) -> tuple[float, float, float, float, float]:
 
 
 def ten_rules() -> tuple[float, float, float]:
-    """Give the accuracy of few rules on mutagenesis, and how many rules and terms there are."""
+    """Return the accuracy of few rules on mutagenesis, and how many rules and terms there are."""
     found, y = molecules("mutagenesis")
     folds = np.array(
         [row["fold"] for row in read_molecule_rows("mutagenesis") if row["subset"] == "188"]

@@ -38,7 +38,7 @@ def resampled(table: Table) -> Draw:
 
 
 def noisy(draw: Draw) -> Draw:
-    """Give some rows a class at random."""
+    """Assign random classes to some rows."""
 
     def drawn(rng: np.random.Generator, n: int) -> Table:
         rows = draw(rng, n)
@@ -115,9 +115,9 @@ def judged(model: ClassModel, new: Table) -> Figures:
     counts = class_counts(model, new)
     heads = [line[rule.head.classes].sum() for line, rule in zip(counts, model.rules, strict=True)]
     covered, of_head = counts.sum(axis=1), np.array(heads)
-    low, high = np.reshape([rule.precision_interval for rule in model.rules], (-1, 2)).T
+    low, high = np.reshape([rule.share_interval for rule in model.rules], (-1, 2)).T
     known = (covered >= LEAST_FRESH) & ~np.isnan(low)
-    printed, fresh = np.array([rule.precision for rule in model.rules]), of_head / covered.clip(1)
+    printed, fresh = np.array([rule.share for rule in model.rules]), of_head / covered.clip(1)
     holds = (low <= fresh) & (fresh <= high)
     wrong = model.predict(new) != new.known_target.classes[new.known_target.codes]
     figures = (column[known].mean() if known.any() else 0 for column in (printed, fresh, holds))

@@ -49,7 +49,7 @@ def draw(n_rows: int, n_columns: int) -> tuple[SignedCovers, np.ndarray]:
 
 
 def rules(base: SignedCovers, n_rules: int) -> Iterator[SignedCovers]:
-    """Give the constant rule, the base rules, and "or" of their pairs."""
+    """Return the constant rule, the base rules, and "or" of their pairs."""
     made = [SignedCovers.constant(base.n_rows)]
     yield from made
     for i in range(min(len(base), n_rules - 1)):
@@ -133,7 +133,7 @@ def rival(
     y: np.ndarray,
     n: int,
 ) -> tuple[float, float]:
-    """Give the seconds of a whole loop, from its first rules, and the worst loss of value."""
+    """Return the seconds of a whole loop, from its first rules, and the worst loss of value."""
     dense, w, seconds, worst = Dense(y), np.zeros(0), [], 0.0
     for rule in rules(base, CAP + LAST):
         start = time.perf_counter()

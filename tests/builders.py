@@ -225,7 +225,7 @@ def intervals_held(model, X, y):
     found = []
     covers = PackedCovers(model.decided_bits(X), len(X))
     for i, rule in enumerate(model.rules):
-        covered, (low, high) = covers[i : i + 1].row_mask(), rule.precision_interval
+        covered, (low, high) = covers[i : i + 1].row_mask(), rule.share_interval
         if covered.sum() >= 20 and not np.isnan(low):
             heads = np.arange(model.n_classes)[rule.head.classes]
             found.append(low <= np.isin(y[covered], heads).mean() <= high)

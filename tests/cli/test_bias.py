@@ -47,6 +47,6 @@ def test_files_for_others_are_refused(cli_failure, loans, write):
     told = cli_failure("learn", loans, *other, "--bias", bias)
     assert "its target is 'repaid', but --target is 'owns_home'" in told
     strange = write("strange.toml", FILE.replace('"yes"', '"maybe"'))
-    assert "'maybe' is none of no, yes" in cli_failure("learn", loans, *QUICK, "--bias", strange)
+    assert "'maybe' is not one of no, yes" in cli_failure("learn", loans, *QUICK, "--bias", strange)
     told = cli_failure("learn", loans, "--target", "repaid", "--bias", bias)
     assert told == "--learner compact takes no --bias; rumble does."

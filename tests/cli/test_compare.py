@@ -111,7 +111,7 @@ def test_numbers_are_refused(cli_failure, tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("x,y\n" + "".join(f"{k},{k / 7}\n" for k in range(60)))
     message = cli_failure("compare", path, "--target", "y")
-    assert message.startswith(f"--target y: {path} holds numbers there, but compare judges classes")
+    assert message.startswith(f"--target y: this column of {path} is numeric")
 
 
 @pytest.mark.parametrize(
@@ -121,14 +121,14 @@ def test_numbers_are_refused(cli_failure, tmp_path):
         (["data.csv"], "FILE needs --target"),
         (
             ["data.csv", "--target", "y", "--suite", "uci35"],
-            "FILE needs --target, and excludes",
+            "FILE needs --target and excludes",
         ),
         (["data.csv", "--target", "z"], "--target z: data.csv has no such column."),
         (["data.csv", "--target", "y", "--drop", "z"], "--drop z: data.csv has no such column."),
-        (["--sets", "iris", "--drop", "z"], "Options of how a table is read go with FILE only"),
+        (["--sets", "iris", "--drop", "z"], "Options for reading a table need FILE"),
         (["--suite", "x"], "--suite x: unknown. Known are: uci35"),
         (["--sets", "irsi"], "There is no data set 'irsi'. Did you mean"),
-        (["--sets", "iris", "--learners", "x"], "--learners x: unknown. Known are: compact,"),
+        (["--sets", "iris", "--learners", "x"], "--learners x: unknown. There are: compact,"),
         (
             ["--sets", "iris", "--learners", "mlrules:rules=3"],
             "--learners mlrules:rules=3: mlrules",

@@ -60,7 +60,7 @@ def test_the_learned_model_obeys(cli, loans, tmp_path):
 @pytest.mark.parametrize(
     ("options", "part"),
     [
-        (["--monotone", "income"], "--monotone: 'income' must be written as column=value"),
+        (["--monotone", "income"], "--monotone: 'income' must have the form column=value"),
         (["--monotone", "income=up"], "--monotone: column 'income' must be increasing or decr"),
         (
             ["--monotone", "incom=increasing"],
@@ -68,14 +68,14 @@ def test_the_learned_model_obeys(cli, loans, tmp_path):
         ),
         (["--monotone", "region=increasing"], "--monotone: column 'region' is nominal"),
         (["--forbid", "Regoin"], "--forbid: there is no column 'Regoin'. Did you mean region?"),
-        (["--forbid", "age", "--require", "age"], "--require: column 'age' is forbidden too"),
-        (["--operators", "age==="], "--operators: '==' for column 'age' is none of <=, >="),
+        (["--forbid", "age", "--require", "age"], "--require: column 'age' is also forbidden"),
+        (["--operators", "age==="], "--operators: '==' for column 'age' is not one of <=, >="),
         (["--operators", "age=="], "--operators: '=' does not fit the numeric column 'age'"),
         (["--operators", "age=<=", "--operators", "age=>="], "column 'age' is given twice"),
         (["--together", "age,incme"], "--together: there is no column 'incme'. Did you mean inc"),
         (["--together", ","], "--together: there is no column ''"),
         (["--digits", "two"], "--digits: 'two' must be a whole number"),
-        (["--digits", "0"], "--digits: all columns must have a whole number from 1 to 15, not 0"),
+        (["--digits", "0"], "--digits: all columns must have an integer from 1 to 15, not 0"),
         (["--digits", "2", "--digits", "age=1"], "--digits: give one number for all columns, or"),
         (["--digits", "region=2"], "--digits: column 'region' is nominal"),
     ],

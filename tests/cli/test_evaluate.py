@@ -119,7 +119,7 @@ def test_the_target_can_have_another_name(cli, cli_failure, model, loans, write)
     assert "Did you mean again?" in cli_failure("evaluate", model, two, "--target", "agan")
     assert cli_failure("evaluate", model, two, "--weights", "w").startswith("--weights w: ")
     message = cli_failure("evaluate", model, two, "--target", "income")
-    assert message.startswith("--target income: rules use this column.")
+    assert message.startswith("--target income: the rules use this column.")
 
 
 def test_nothing_is_written_when_it_fails(cli_failure, model, loans, write, tmp_path):
@@ -127,7 +127,7 @@ def test_nothing_is_written_when_it_fails(cli_failure, model, loans, write, tmp_
     path = tmp_path / "out.json"
     lines = [line.rsplit(",", 1)[0] for line in loans.read_text().splitlines()]
     bare = write("bare.csv", "\n".join(lines))
-    assert "no column can be what the model predicts" in cli_failure(
+    assert "no column can be the target of the model" in cli_failure(
         "evaluate", model, bare, "-o", path
     )
     other = write(
@@ -137,14 +137,14 @@ def test_nothing_is_written_when_it_fails(cli_failure, model, loans, write, tmp_
     assert "no class of the model" in message
     assert "nothing.csv" in cli_failure("evaluate", model, tmp_path / "nothing.csv", "-o", path)
     assert not path.exists()
-    assert "read or written already" in cli_failure("evaluate", model, loans, "-o", loans)
+    assert "already read or written" in cli_failure("evaluate", model, loans, "-o", loans)
 
 
 def test_thresholds_and_decisions(cli, cli_failure, model, loans):
     """A table of thresholds is printed, and another decision changes labels, not probabilities."""
     printed = cli("evaluate", model, loans, "--thresholds").stdout
     assert "thresholds for the probability of no, on 800 rows (31.8% no)" in printed
-    assert "expect slightly less on new rows" in printed
+    assert "expect slightly worse figures on new rows" in printed
     told = [
         json.loads(cli("evaluate", model, loans, "--json", "--thresholds", *decision).stdout)
         for decision in ((), ("--decision", "no:yes=5"), ("--decision", "balanced"))

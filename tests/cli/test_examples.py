@@ -34,6 +34,6 @@ def test_the_bundled_table_is_mixed(loans):
 def test_the_quickstart_runs(examples):
     """The tour ends with verified exports."""
     out = run(examples / "quickstart.py")
-    assert "IF late_payments >= " in out
+    assert "late_payments >= " in out
     assert "probabilities of the loaded model are identical: True" in out
     assert "same answers in duckdb, sqlite, python and javascript" in out

@@ -42,6 +42,7 @@ def test_plain_data(cli, model, loans):
     content = json.loads(cli("explain", model, loans, "--row", 6, "--row", 2, "--json").stdout)
     expected = load_model(model).explain(read_table(loans).take([6, 2])).to_dict()
     assert [row.pop("row") for row in content["rows"]] == [6, 2]
+    assert [row.pop("row") for row in expected["rows"]] == [0, 1]
     assert content == json.loads(json.dumps(expected))
 
 
@@ -98,9 +99,9 @@ def test_numbers_to_reach(cli, cli_failure, tmp_path):
     RegressionRules(read_table(data).schema, 0.0, (rule,), {}).save(path)
     ask = ("explain", path, data, "--row", 0, "--counterfactual")
     assert "a: 0 -> 51" in cli(*ask, "--to", "9..").stdout
-    assert "--to LOW..HIGH is needed" in cli_failure(*ask)
+    assert "--counterfactual needs --to LOW..HIGH" in cli_failure(*ask)
     for wrong in ("9", "..", "a..b"):
-        assert f"--to {wrong}: give numbers such as" in cli_failure(*ask, "--to", wrong)
+        assert f"--to {wrong}: write a range such as" in cli_failure(*ask, "--to", wrong)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ import duckdb
 import pytest
 
 from rulewright import load_model, read_table
+from rulewright.cli.export import SqlDialect
+from rulewright.programs import DIALECTS
 
 
 def test_sql_gives_the_labels_of_the_model(cli, model, loans):
@@ -50,11 +52,18 @@ def _value(text):
         return text or None
 
 
-@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "sqlite"])
+@pytest.mark.parametrize("dialect", SqlDialect)
 def test_dialects(cli, model, dialect):
     """The dialect is handed to the model."""
     out = cli("export", model, "--to", "sql", "--dialect", dialect).stdout
     assert out == load_model(model).to_sql(dialect=dialect)
+
+
+def test_every_dialect_is_an_option(cli):
+    """The command offers all databases, and says which of them no test runs."""
+    assert [dialect.value for dialect in SqlDialect] == list(DIALECTS)
+    text = " ".join(cli("export", "--help").stdout.replace("│", " ").split())
+    assert "for the others only the syntax is tested, with a parser" in text
 
 
 def test_python_javascript_and_text(cli, model, tmp_path):

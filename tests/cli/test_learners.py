@@ -57,5 +57,6 @@ def test_how_learners_of_numbers_differ(cli):
 
 
 def test_unknown_learners(cli_failure):
-    """The error lists those that there are."""
-    assert cli_failure("learners", "riper").startswith("riper: no such learner. There are: compact")
+    """The error suggests similar names, or lists those that there are."""
+    assert cli_failure("learners", "compct") == "compct: no such learner. Did you mean compact?"
+    assert cli_failure("learners", "x").startswith("x: no such learner. There are: compact, ")

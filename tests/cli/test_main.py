@@ -62,7 +62,10 @@ def test_other_packages_add_commands(cli, tmp_path, monkeypatch):
 
 def test_wrong_usage_is_one_line_with_advice(cli_failure):
     """Typer's own errors look like all others."""
-    assert cli_failure("lern") == "No such command 'lern'. Try 'root --help'."
+    assert cli_failure("lern") == (
+        "No such command 'lern'. Did you mean learn or learners? Try 'root --help'."
+    )
+    assert cli_failure("xyzzy").startswith("No such command 'xyzzy'. There are: inspect, learn,")
     assert cli_failure("learn", "x.csv").startswith("Missing option '--target'.")
     assert cli_failure("learn", "x.csv", "--target", "y", "--cv", "ten").startswith("Invalid value")
     assert cli_failure("--wrong").startswith("No such option")

@@ -253,7 +253,7 @@ def test_rows_without_a_target(cli, cli_failure, write):
     path = write("t.csv", messy(lambda k: k % 9).replace("no\n", "\n", 3))
     args = ["learn", path, "--target", "y", "--cv", 0]
     assert cli_failure(*args).endswith(
-        "is missing: drop the rows without it, as drop_unlabelled does."
+        "is missing: drop the rows without it, or use --drop-unlabelled."
     )
     result = cli(*args, "--drop-unlabelled")
     assert "note: y: missing in 3 rows, left out as asked for\n" in result.stdout
@@ -265,7 +265,7 @@ def test_only_ids(cli_failure, write):
     path = write("t.csv", rows(lambda k: f"c{k}", target, head="x,y"))
     message = cli_failure("learn", path, "--target", "y")
     assert message == (
-        "All columns look like an id or free text: x. Name those to learn from with --keep."
+        "All columns look like an id or free text: x. Name the columns to learn from with --keep."
     )
 
 
@@ -388,8 +388,8 @@ def test_dates_in_another_order(cli, cli_failure, write):
     findings = cli("inspect", path, "--target", "y").stdout.splitlines()[-1]
     assert findings == (
         "unreadable: x: The dates in column 'x' are not written as 2024-03-01, but as '1.1.2024'. "
-        "Name it date as x:dmy, x:mdy or x:ymd, the order of day, month and year, or nominal to "
-        "take the dates as labels, or drop it; --drop x leaves it out"
+        "Use --date x:dmy, or :mdy or :ymd for another order of day, month and year, --nominal x "
+        "to take the dates as labels, or drop the column; --drop x leaves it out"
     )
     out = cli("inspect", path, "--target", "y", "--date", "x:dmy").stdout
     assert "x       date     2024-01-01 to 2024-12-" in out
@@ -424,7 +424,7 @@ def test_written_numbers_as_target(cli, write):
     path = write("t.csv", rows(useful, lambda k: f'"${k},{k % 10:03}"', head="u,y"))
     result = cli("learn", path, "--target", "y", "--cv", 0)
     assert result.exit_code == 0, result.output
-    assert "numbers are predicted; --task classification takes them as classes" in result.stdout
+    assert "the target is numeric; --task classification treats it as classes" in result.stdout
     note = "note: y: numbers with '$' and commas between thousands: '$0,000' is read as 0\n"
     assert note in result.stdout
 
@@ -497,7 +497,7 @@ def test_columns_that_predict_lacks(cli_failure, small_model, write):
     assert message.startswith(f"{path} lacks column")
     for name in needed:
         assert repr(name) in message
-    assert message.endswith("which the model needs. Its columns are: 'id', 'colour'.")
+    assert message.endswith("which the model needs. Its columns are: id, colour.")
 
 
 def test_columns_and_labels_that_are_new_at_predict(cli, small_model, write):

@@ -131,7 +131,7 @@ def test_only_the_needed_columns_are_needed(cli, cli_failure, model, write, loan
     message = cli_failure("predict", model, short)
     assert message.startswith(f"{short} lacks columns ")
     assert "'late_payments', " in message
-    assert ", which the model needs. Its columns are: 'region', 'age'." in message
+    assert ", which the model needs. Its columns are: region, age." in message
 
 
 def test_unseen_and_missing_values_are_predicted(cli, model, write, loans):
@@ -162,7 +162,7 @@ def test_the_output_is_csv(cli_failure, model, loans, tmp_path, name):
 def test_inputs_are_not_overwritten(cli_failure, model, write, loans):
     """The output must be another file than the inputs."""
     path = write("new.csv", loans.read_text())
-    assert "this file is read or written already" in cli_failure("predict", model, path, "-o", path)
+    assert "this file is already read or written" in cli_failure("predict", model, path, "-o", path)
     assert path.read_text() == loans.read_text()
 
 

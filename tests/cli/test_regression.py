@@ -23,7 +23,7 @@ def test_fractions_are_learned_as_numbers(cli, numbers, tmp_path):
     model = tmp_path / "m.json"
     options = ["--cv", "2", "--set", "max_rules=5", "--model", model]
     text = cli("learn", numbers, "--target", "y", *options).output
-    assert "numbers are predicted; --task classification takes them as classes" in text
+    assert "the target is numeric; --task classification treats it as classes" in text
     assert "R2" in text
     assert "RMSE" in text
     assert "baseline" in text

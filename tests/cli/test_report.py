@@ -37,7 +37,22 @@ def test_a_report_of_a_model_on_other_rows(cli, half_model, halves, tmp_path):
     assert "Measured on <b>test.csv</b>: 400 rows" in text
     for path in (half_model, halves[1]):
         assert hashlib.sha256(path.read_bytes()).hexdigest() in text
+    assert f"rulewright report {half_model} --data {halves[1]} --target repaid" in text
     assert "too good" not in text
+
+
+def test_a_report_by_group(cli, cli_failure, half_model, halves, tmp_path):
+    """`--by` names columns whose groups get figures; a wrong name gets a suggestion."""
+    out = tmp_path / "r.html"
+    args = ["report", half_model, "--data", halves[1], "-o", out]
+    assert cli(*args, "--by", "region", "--by", "age").exit_code == 0
+    text = out.read_text()
+    assert "<h3>By region</h3>" in text
+    assert "<h3>By age</h3>" in text
+    assert "--by region --by age" in text
+    message = cli_failure(*args, "--by", "regoin")
+    assert "by='regoin': the data have no such column. Did you mean region?" in message
+    assert "--by names a column of --data" in cli_failure("report", half_model, "--by", "age")
 
 
 def test_a_report_on_the_training_rows_warns(cli, half_model, halves, tmp_path):
@@ -66,7 +81,7 @@ def test_learning_writes_a_report_of_left_out_rows(cli, loans, tmp_path):
     text = out.read_text()
     assert "out-of-fold training rows (3-fold cross-validation, pooled)" in text
     assert "800 rows" in text
-    assert "they cannot judge them" in text
+    assert "the rules are not evaluated on them" in text
     assert '"rows":null' in text
     assert text.count('class="rule"') == len(load_model(model).rules)
 
@@ -95,7 +110,7 @@ def test_a_target_that_cannot_be_found(cli_failure, half_model, write, halves):
     none = write("none.csv", "\n".join(line.rpartition(",")[0] for line in [head, *rows]))
     message = cli_failure("report", half_model, "--data", none)
     assert message == (
-        f"--data {none}: no column can be what the model predicts. Name it with --target COL."
+        f"--data {none}: no column can be the target of the model. Name it with --target COL."
     )
     last, head = [line.rpartition(",")[2] for line in rows], head.replace("repaid", "paid")
     both = write(
@@ -120,7 +135,7 @@ def test_no_input_is_overwritten(cli_failure, half_model, halves):
     for path in (half_model, halves[1]):
         before = path.read_bytes()
         message = cli_failure("report", half_model, "--data", halves[1], "-o", path)
-        assert "this file is read or written already" in message
+        assert "this file is already read or written" in message
         assert path.read_bytes() == before
     args = ["--target", "repaid", "--model", half_model, "--report", half_model]
     assert "--report" in cli_failure("learn", halves[0], *args)

@@ -93,7 +93,9 @@ def test_doubtful_rows_are_marked(cli, cli_failure, model, loans, tmp_path):
     numbers = tmp_path / "numbers.json"
     assert cli("learn", path, "--target", "y", "--cv", 0, "--model", numbers).exit_code == 0
     message = cli_failure("predict", numbers, path, "--abstain-below", 0.8)
-    assert message.startswith("--abstain-below needs probabilities, but the model predicts numbers")
+    assert message.startswith(
+        "--abstain-below needs probabilities, but the model is for regression"
+    )
     assert cli("predict", numbers, path, "--reasons", 1).stdout.startswith("prediction,reason_1\n")
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from rulewright.data import DataError, DataTypeError, read_table
+from rulewright.data import DataError, DataTypeError, read_like, read_table
 
 
 def test_float64_columns_are_views():
@@ -106,12 +106,43 @@ def test_refused_arrays(X, message):
 
 
 @pytest.mark.parametrize("format_", ["csr", "csc", "coo", "dok", "lil", "dia", "bsr"])
-def test_sparse_is_refused_with_a_remedy(format_):
-    """Sparse matrices are refused as X and as y."""
-    with pytest.raises(DataTypeError, match=r"[Ss]parse.*toarray"):
-        read_table(sparse.csr_array(np.eye(2)).asformat(format_))
-    with pytest.raises(DataTypeError, match=r"[Ss]parse.*toarray"):
-        read_table(np.eye(2), target=sparse.csr_array(np.eye(2)))
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csr_matrix])
+@pytest.mark.parametrize("dtype", ["float64", "int8", "bool"])
+def test_sparse_gives_the_table_of_its_dense_array(format_, make, dtype):
+    """Sparse matrices and arrays of all formats are read as X, and refused as y."""
+    dense = np.array([[0, 1], [2, 0], [0, 0]]).astype(dtype)
+    X = make(dense).asformat(format_)
+    found, expected = read_table(X), read_table(dense)
+    assert found.schema == expected.schema
+    for name in expected.names:
+        np.testing.assert_array_equal(found[name].values, expected[name].values)
+    new = read_like(X, expected.schema, ["x1"])
+    np.testing.assert_array_equal(new["x1"].values, expected["x1"].values)
+    with pytest.raises(DataTypeError, match=r"Sparse .* as y.*toarray"):
+        read_table(np.eye(2), target=X)
+
+
+def test_sparse_cells_that_occur_twice_are_summed_and_some_are_missing():
+    """A cell has the value that SciPy gives it, NaN is missing and infinity is refused."""
+    twice = sparse.coo_array(([1.0, 2.0, np.nan], ([0, 0, 1], [0, 0, 1])), shape=(2, 2))
+    table = read_table(twice)
+    np.testing.assert_array_equal(np.asarray(table), [[3.0, 0.0], [0.0, np.nan]])
+    with pytest.raises(DataError, match="infinity: column 'x1', row 0"):
+        read_table(sparse.csr_array([[0.0, np.inf]]))
+    with pytest.raises(DataError, match="Complex data not supported"):
+        read_table(sparse.csr_array([[1j]]))
+
+
+def test_sparse_matrices_too_large_to_be_dense_are_refused(monkeypatch):
+    """The limit holds for the columns that are read: few columns of a wide matrix are fine."""
+    huge = sparse.csr_array((1000, 300_000))
+    with pytest.raises(DataError, match=r"1,000 rows and 300,000 columns.*200,000,000 cells"):
+        read_table(huge)
+    monkeypatch.setattr("rulewright.data.reading.MOST_SPARSE_CELLS", 100)
+    wide, schema = sparse.csr_array((60, 9)), read_table(sparse.csr_array((1, 9))).schema
+    assert read_like(wide, schema, ["x7"])["x7"].values.tolist() == [0.0] * 60
+    with pytest.raises(DataError, match=r"60 rows and 2 columns.*100 cells"):
+        read_like(wide, schema, ["x7", "x8"])
 
 
 def test_dict_in_an_object_column():

@@ -132,7 +132,11 @@ def test_large_labels_stay_apart(tmp_path, frame):
     assert table.schema["a"].label_type == "number"
     assert table["a"].values.tolist() == [0, 1, -1]
     assert read_like(frame, table.schema)["a"].values.tolist() == [0, 1, -1]
-    assert read_table(frame)["a"].values[0] == float(LARGE)
+    if str(frame).endswith(("decimal.parquet", "t.arff")):  # these files are read as floats
+        assert read_table(frame)["a"].values[0] == float(LARGE)
+    else:
+        with pytest.raises(DataError, match=rf"row 1 .*holds {LARGE + 1}.*lose digits"):
+            read_table(frame)
 
 
 def test_an_unseen_large_label_is_unseen():
@@ -143,12 +147,14 @@ def test_an_unseen_large_label_is_unseen():
 
 
 def test_numbers_of_more_than_64_bits():
-    """Labels keep all digits, features are floats, and classes must be text."""
+    """Labels keep all digits, features must be floats, and classes must be text."""
     values = [2**64, 2**64 + 1, None]
     assert read_table({"a": values}, nominal=["a"]).schema["a"].labels == tuple(
         map(str, values[:2])
     )
-    assert read_table({"a": values})["a"].values[1] == 2.0**64
+    assert read_table({"a": [2**64, None]})["a"].values[0] == 2.0**64
+    with pytest.raises(DataError, match="lose digits"):
+        read_table({"a": values})
     with pytest.raises(DataError, match=r"more than 64 bits.*Convert all labels to text"):
         read_table([[1], [2]], target=values[:2])
 

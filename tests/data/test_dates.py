@@ -210,7 +210,7 @@ def test_dates_have_no_lines_and_no_digits():
     constraints = Constraints(digits=2)
     learned = MLRulesClassifier(max_rules=3, random_state=0, constraints=constraints).fit(frame, y)
     assert "signup >= 2024-03-01" in str(learned.model_)
-    with pytest.raises(ValueError, match="holds no numbers to round"):
+    with pytest.raises(ValueError, match="has no numbers to round"):
         MLRulesClassifier(constraints=Constraints(digits={"signup": 2})).fit(frame, y)
 
 

@@ -118,7 +118,7 @@ def test_number_labels_and_classes_stay_exact(write):
     assert table.schema["id"] == ColumnSchema("id", "nominal", (str(big), str(big + 1)), "number")
     assert table.target.classes.tolist() == [1, 2]
     assert table.target.classes.dtype.kind == "i"
-    assert read_table(path, nominal=["z"]).schema["z"].labels == ("1", "2")
+    assert read_table(path, drop=["id"], nominal=["z"]).schema["z"].labels == ("1", "2")
 
 
 def test_text_labels_that_look_like_numbers(write):
@@ -228,3 +228,15 @@ def test_a_delimiter_inside_a_quoted_name_is_not_the_delimiter(write, mark):
     table = read_table(write("t.csv", f'a,"b{mark}"\n1.0,-6\n2,3\n'))
     assert table.names == ("a", f"b{mark}")
     assert table["a"].values.tolist() == [1.0, 2.0]
+
+
+def test_whole_numbers_of_a_file_that_floats_round_are_refused(write):
+    """The text of the file is exact: as labels they are what they are."""
+    path = write("t.csv", "id,x\n9007199254740993,1e300\n2,3\n,4\n")
+    with pytest.raises(DataError, match=r"'id', row 0 .*holds 9007199254740993: .*lose digits"):
+        read_table(path)
+    assert read_table(path, nominal="id").schema["id"].labels == ("2", "9007199254740993")
+    exact = write("u.csv", "id,x\n9007199254740992,1e300\n2,3\n,4\n")
+    table = read_table(exact)
+    np.testing.assert_array_equal(table["id"].values, [2.0**53, 2.0, np.nan])
+    assert read_like(path, table.schema)["id"].values[0] == 2.0**53

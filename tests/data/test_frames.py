@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from rulewright.data import ColumnSchema, DataError, read_table
+from rulewright.data import ColumnSchema, DataError, read_like, read_parts, read_table
 
 
 @pytest.mark.parametrize(
@@ -99,6 +99,53 @@ def test_null_columns(frame):
 MOMENT = datetime.datetime(2020, 1, 1)
 
 
+def test_intervals_are_labels_with_an_order():
+    """What `pandas.cut` gives is read as text: as a category, as intervals and as a target."""
+    cut = pd.cut(pd.Series([1, 5, 9, np.nan]), [0, 2, 6, 10])
+    bare = pd.Series(pd.arrays.IntervalArray(cut))
+    whole, floats = ("(0, 2]", "(2, 6]", "(6, 10]"), ("(0.0, 2.0]", "(2.0, 6.0]", "(6.0, 10.0]")
+    for column, labels in ((cut, whole), (bare, floats), (bare.astype("category"), floats)):
+        table = read_table(pd.DataFrame({"a": column}))
+        assert table.schema["a"].labels == labels
+        assert table["a"].values.tolist() == [0, 1, 2, -1]
+    new = read_like(pd.DataFrame({"a": cut.iloc[[2]]}), read_table(pd.DataFrame({"a": cut})).schema)
+    assert new["a"].values.tolist() == [2]
+    target = read_table({"x": [1, 2, 3]}, target=pd.Categorical(cut.iloc[:3])).known_target
+    assert target.declared_order == ("(0, 2]", "(2, 6]", "(6, 10]")
+
+
+BIG = 2**53 + 1
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": [1, BIG]}),
+        pd.DataFrame({"a": pd.array([None, -BIG], dtype="Int64")}),
+        pl.DataFrame({"a": [None, BIG]}),
+        pa.table({"a": [None, BIG]}),
+        {"a": [None, BIG]},
+        {"a": np.array([0, 2**64 - 1], dtype=np.uint64)},
+        {"a": [None, 10**30 + 1]},
+    ],
+)
+def test_whole_numbers_that_floats_round_are_refused(frame):
+    """They are when they are learned from, and exact as labels; later ones are read as floats."""
+    with pytest.raises(DataError, match=r"'a', row 1 .*holds -?\d+: .* beyond 2\^53 lose digits"):
+        read_table(frame)
+    labels = read_table(frame, nominal="a").schema["a"].labels
+    assert any(label.lstrip("-") in map(str, (BIG, 2**64 - 1, 10**30 + 1)) for label in labels)
+    schema = read_table({"a": [1.0, 2.0]}).schema
+    assert abs(read_like(frame, schema)["a"].values[1]) >= 2**53
+
+
+def test_large_whole_numbers_that_are_exact_are_read():
+    """A power of two is a float, and floats are what they are."""
+    table = read_table({"a": [2**60, 2**53], "b": [1e300, float(2**53)]})
+    assert table["a"].values.tolist() == [2.0**60, 2.0**53]
+    assert table.schema["b"].kind == "numeric"
+
+
 @pytest.mark.parametrize(
     "frame",
     [
@@ -123,7 +170,6 @@ def test_times_are_refused_with_a_remedy(frame):
         pl.DataFrame({"a": [b"x"]}),
         pl.DataFrame({"a": pl.Series([object()], dtype=pl.Object)}),
         pd.DataFrame({"a": [[1]]}),
-        pd.DataFrame({"a": pd.interval_range(0, 1)}),
     ],
 )
 def test_other_types_are_refused(frame):
@@ -146,10 +192,17 @@ def test_duplicate_names_are_refused(frame):
 
 
 def test_names_that_are_no_strings():
-    """Numbers as names are no names; a mixture is refused."""
+    """They become text, but for the places that pandas counts; a mixture is refused."""
     table = read_table(pd.DataFrame([[1, 2]]))
     assert table.names == ("x0", "x1")
     assert not table.named
+    years = read_table(pd.DataFrame([[1, 2]], columns=[2019, 2020]))
+    assert years.names == ("2019", "2020")
+    assert years.named
+    levels = pd.MultiIndex.from_tuples([("income", "mean"), ("age", "")])
+    assert read_table(pd.DataFrame([[1, 2]], columns=levels)).names == ("income_mean", "age")
+    alike = pd.MultiIndex.from_tuples([("a", "b_c"), ("a_b", "c")])
+    assert read_table(pd.DataFrame([[1, 2]], columns=alike)).names == ("x0", "x1")
     with pytest.raises(DataError, match="all strings or all not: 3"):
         read_table(pd.DataFrame([[1, 2]], columns=["a", 3]))
 
@@ -158,6 +211,61 @@ def test_float_columns_of_pandas_are_not_copied():
     """A float64 dataframe is read without copying its block."""
     frame = pd.DataFrame(np.ones((5, 2)), columns=["a", "b"])
     assert np.shares_memory(read_table(frame)["a"].values, frame["a"].to_numpy())
+
+
+@pytest.mark.parametrize(
+    ("index", "names"),
+    [
+        (range(5, 9), [5, 6, 7, 8]),
+        ([10, 20, 20, 30], [10, 20, 20, 30]),
+        (["a", "b", "c\n", "d"], ["a", "b", "c\n", "d"]),
+        (["a", 1, "b", "c"], ["a", "1", "b", "c"]),
+        (pd.MultiIndex.from_product([["x", "y"], [1, 2]]), ["x, 1", "x, 2", "y, 1", "y, 2"]),
+        (
+            pd.date_range("2024-01-01", periods=4),
+            [f"2024-01-0{day} 00:00:00" for day in (1, 2, 3, 4)],
+        ),
+    ],
+)
+def test_the_index_names_the_rows(index, names):
+    """Names of rows follow them through all ways to take some; the same of a part of a frame."""
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "y": [0, 1, 0, None]}, index=index)
+    table = read_table(frame)
+    assert table.row_names == names
+    assert read_like(frame.iloc[[2, 1]], table.schema).row_names == [names[2], names[1]]
+    assert table[[3, 0]].row_names == [names[3], names[0]]
+    assert table.part(slice(1, 3)).row_names == names[1:3]
+    assert read_table(frame, target="y", drop_unlabelled=True).row_names == names[:3]
+    assert [row.row_names for row, _ in read_parts(frame, table.schema, n_rows=3)] == [
+        names[:3],
+        names[3:],
+    ]
+
+
+def test_rows_of_a_table_keep_their_numbers():
+    """Rows without names are called by their place in the table that they are taken from."""
+    table = read_table(pl.DataFrame({"a": [1.0, 2.0, 3.0]}))
+    assert table.index is None
+    assert table[1:][[1]].row_names == [2]
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        (pd.Series([0, 1], name="repaid"), "repaid"),
+        (pl.Series("repaid", [0, 1]), "repaid"),
+        (pd.Series([0, 1], name=7), None),
+        (pl.Series([0, 1]), None),
+        ([0, 1], None),
+    ],
+)
+def test_a_series_gives_the_target_its_name(target, name):
+    """The name of a Series is the name of the target, as that of a column is."""
+    frame = pd.DataFrame({"a": [1.0, 2.0], "repaid": [0, 1]})
+    assert read_table(frame, target=target).target_name == name
+    assert read_table(read_table(frame), target=target).target_name == name
+    assert read_table(frame, target="repaid").target_name == "repaid"
+    assert list(read_table(frame, target=target).to_frame("pandas")) == ["a", "repaid", "target"]
 
 
 def test_empty_frames():

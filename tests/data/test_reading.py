@@ -45,7 +45,7 @@ def test_kinds_by_name_and_position():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target": "q"}, "target='q': there is no such column. The columns are: 'a', 's'"),
+        ({"target": "q"}, "target='q': there is no such column. There are: a, s"),
         ({"weights": "q"}, "weights='q'"),
         ({"weights": "s"}, "column 's' must be numbers"),
         ({"target": "a", "weights": [-1, 1]}, "not negative: row 0"),
@@ -128,7 +128,7 @@ def test_like_matches_by_name():
     assert table.schema["s"] == schema["s"]
     with pytest.raises(DataError, match="X lacks columns 'k', 'w', 'y', which the model needs"):
         read_like(new, schema)
-    with pytest.raises(DataError, match=r"X lacks column 'k', .*'extra', 's', 'a'"):
+    with pytest.raises(DataError, match=r"X lacks column 'k', .*Its columns are: extra, s, a"):
         read_like(new, schema, needed=["k"])
     with pytest.raises(DataError, match="schema has no column 'q'"):
         read_like(new, schema, needed=["q"])

@@ -64,3 +64,11 @@ def test_an_error_leaves_the_old_file(tmp_path):
         file.write("text")  # type: ignore[arg-type]
     assert path.read_bytes() == b"older"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_does_not_exist_is_named(tmp_path):
+    """The error names the file that was asked for and the folder, not the temporary file."""
+    path = tmp_path / "nowhere" / "model.json"
+    with pytest.raises(FileNotFoundError, match=r"the folder .*nowhere does not exist") as error:
+        replace_file(path, b"data")
+    assert error.value.filename == str(path)

@@ -122,12 +122,12 @@ def test_one_model_has_weight_one():
 @pytest.mark.parametrize(
     ("models", "options", "words"),
     [
-        ([], {}, "at least one to average"),
-        ([GOOD, 3], {}, r"models\[1\] must be a model of classes .* not int"),
+        ([], {}, "give at least one model"),
+        ([GOOD, 3], {}, r"models\[1\] must be a classification model .* not int"),
         ([GOOD], {"evidence": "some"}, "evidence must be one of own, shared, heldout"),
         ([GOOD], {"estimator": "best"}, "estimator must be one of model, ml, laplace"),
         ([GOOD], {"evidence": "own"}, "needs parts"),
-        ([GOOD], {"parts": [[0], [1]]}, "parts: 1 models need as many, not 2"),
+        ([GOOD], {"parts": [[0], [1]]}, "parts: expected 1, one per model, not 2"),
         ([GOOD], {"parts": [[99]]}, r"parts\[0\] has no rows"),
         ([GOOD, BLIND], {"prior": [1, -1]}, "prior must be finite and not negative"),
         ([GOOD, BLIND], {"prior": [1]}, "2 models need as many numbers"),
@@ -175,7 +175,7 @@ def test_parts_are_a_permutation_cut_into_equal_sizes():
         assert len(parts) == expected
         assert max(sizes) - min(sizes) <= 1
         assert sorted(np.concatenate(parts).tolist()) == list(range(n))
-    with pytest.raises(ValueError, match="size=1: a part has at least 2 rows"):
+    with pytest.raises(ValueError, match="size=1: must be at least 2 rows per part"):
         row_parts(10, 1, random)
 
 

@@ -65,12 +65,14 @@ def test_nothing_but_the_precision_changes(learner, tmp_path):
     assert supports[0] == supports[1]
     assert {rule.coverage.rows for rule in est.model_} == {"corrected"}
     assert not {rule.coverage.rows for rule in plain.model_} & {"corrected", "outside"}
-    assert [rule.precision for rule in est.model_] != [rule.precision for rule in plain.model_]
+    assert [rule.share for rule in est.model_] != [rule.share for rule in plain.model_]
     for rule, counted in zip(est.model_, plain.model_, strict=True):
         share = np.mean(y == rule.head.first)
-        assert not abs(rule.precision - share) > abs(counted.precision - share) + 1e-12
-        assert sum(rule.class_weights) <= sum(counted.class_weights)  # an interval of fewer rows
-    assert "precision is that of training rows, less what rules lose" in str(est.model_)
+        assert not abs(rule.share - share) > abs(counted.share - share) + 1e-12
+        assert rule.class_weights == counted.class_weights
+        corrected = rule.coverage.corrected
+        assert sum(corrected) <= sum(counted.class_weights) * (1 + 1e-12)  # of fewer rows
+    assert "training rows, corrected for optimism by cross-validation" in str(est.model_)
     est.model_.save(tmp_path / "m.json")
     assert load_model(tmp_path / "m.json") == est.model_
 

@@ -130,8 +130,8 @@ def test_a_wider_beam_is_no_worse_on_the_first_rule():
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"criterion": "entropy"}, "criterion='entropy' rates all classes at once"),
-        ({"ordered": True, "weighted_covering": 0.5}, "weighted_covering=0.5 is of unordered"),
+        ({"criterion": "entropy"}, "criterion='entropy' evaluates all classes at once"),
+        ({"ordered": True, "weighted_covering": 0.5}, "weighted_covering=0.5 needs unordered"),
     ],
 )
 def test_settings_that_contradict_each_other(data, settings, told):

@@ -152,14 +152,15 @@ def test_the_choice_of_a_size_by_hand():
 
     assert choose(2.0, 1.0, 0.97) == 2  # better, and easy to read
     assert choose(2.0, 1.0, 0.97, *[1.0] * READABLE, 0.96) == 2
-    assert choose(2.0, 1.0, *[1.01] * READABLE, 0.95) == 1  # 95 % of the gain
-    assert choose(2.0, *[1.0] * READABLE, 0.95) == 1
+    assert choose(3.0, 2.0, *[2.01] * READABLE, 1.95) == 1  # 95 % of the gain
+    assert choose(3.0, *[2.0] * READABLE, 1.95) == 1
+    assert choose(2.1, *[0.1] * READABLE, 0.05) == READABLE + 1  # half of what remains
     assert choose(2.0, *[1.0] * READABLE, 0.8) == READABLE + 1
     assert choose(2.0, 2.1) == 1  # whether there is anything to learn is another question
     assert choose(2.0, 2.1, how="one-se") == 0
     assert choose(2.0, 1.0, 0.97, how="one-se") == 2
     vague = np.random.default_rng(1).normal(size=(13, 400))
-    vague -= vague.mean(axis=1)[:, np.newaxis]
+    vague += 10.0 - vague.mean(axis=1)[:, np.newaxis]
     vague[0] += 0.2
     vague[12] -= 0.01
     assert choose_size(vague, ones) == READABLE

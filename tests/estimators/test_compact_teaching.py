@@ -199,6 +199,7 @@ def test_corrected_coverage_by_hand():
     [fixed] = MeanOptimism(0.1, 0.01).coverages([Head(1, 1)], np.array([[30.0, 70.0]]), [100.0])
     assert (fixed.support, fixed.rows) == (100.0, "corrected")
     assert fixed.share(Head(1, 1)) == pytest.approx(0.6)
+    assert (fixed.precision(Head(1, 1)), fixed.class_weights) == (0.7, (30.0, 70.0))
     widths = [np.ptp(one.share_interval(Head(1, 1))) for one in (plain, fixed)]
     assert widths[1] > 1.5 * widths[0]
     pure = MeanOptimism(0.2, 0.0).expected_weights([Head(1, 1)], np.array([[0.0, 50.0, 0.0]]))
@@ -216,7 +217,7 @@ def test_intervals_hold_on_new_rows():
         covers = model.covers(X[300:])
         for rule, covered in zip(model.rules, covers.T, strict=True):
             assert rule.coverage.rows == "corrected"
-            low, high = rule.precision_interval
+            low, high = rule.share_interval
             held.append(low <= np.mean(y[300:][covered] == rule.head.first) <= high)
     assert np.mean(held) >= 0.85
 

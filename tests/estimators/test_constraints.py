@@ -145,7 +145,7 @@ def test_calibration_keeps_predictions_monotone(name, calibration):
     X, y = wave(name)
     est = LEARNERS[name](calibration=calibration, constraints={"monotone": {"x0": "increasing"}})
     if name == "ordinal" and calibration == "isotonic":
-        with pytest.raises(ValueError, match=r"isotonic.*monotone columns.*'platt'"):
+        with pytest.raises(ValueError, match=r"isotonic.*monotone constraints.*'platt'"):
             est.fit(X, y)
     else:
         assert falls(est.fit(X, y), X, 1)[0] > -1e-12

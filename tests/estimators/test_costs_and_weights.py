@@ -17,7 +17,7 @@ from builders import (
     mixed_table,
     slipper,
 )
-from rulewright import with_decision
+from rulewright import MLRulesClassifier, SlipperClassifier, with_decision
 from rulewright.model import AdditiveRules
 
 pytestmark = pytest.mark.native
@@ -141,7 +141,7 @@ def test_costs_of_nothing_teach_slipper_nothing():
     X, y = mixed_table(np.random.default_rng(0), 60, n_classes=3)
     with pytest.raises(ValueError, match=r"cost_matrix.*nothing"):
         slipper(cost_matrix=np.zeros((3, 3))).fit(X, y)
-    with pytest.raises(ValueError, match="cost_matrix: both errors"):
+    with pytest.raises(ValueError, match="cost_matrix: with two classes, both errors"):
         slipper(cost_matrix=[[0, 1], [0, 0]]).fit(X, y > 0)
     mean = slipper(cost_matrix=[[0, 0, 0], [1, 0, 1], [1, 1, 0]]).fit(X, y)
     assert 0 not in mean.predict(X)
@@ -213,11 +213,10 @@ def test_balanced_classes_weigh_the_same(make):
     assert [r.body for r in given.rules] == [r.body for r in equal.rules]
     np.testing.assert_allclose(given.scores(X), equal.scores(X), rtol=1e-9, atol=1e-12)
     for rule in given.rules:
-        counted, support = sum(rule.coverage.class_weights), rule.coverage.support
+        support = rule.coverage.support
+        assert sum(rule.coverage.class_weights) == pytest.approx(support)
         # Corrected and outside weights are those of fewer rows, which have the wider interval.
-        honest = rule.coverage.rows in ("corrected", "outside")
-        assert counted == pytest.approx(support) or honest
-        assert counted <= support * (1 + 1e-9)
+        assert sum(rule.coverage.share_weights) <= support * (1 + 1e-9)
     np.testing.assert_allclose(given.summary["total_weight"], weights.sum())
 
 
@@ -242,3 +241,20 @@ def test_wrong_weights_of_classes_are_refused(make, wrong):
     X, y = mixed_table(np.random.default_rng(0), 60)
     with pytest.raises(ValueError, match="weight"):
         make(class_weight=wrong).fit(X, y)
+
+
+def test_weights_of_unknown_classes_name_the_classes():
+    """The message names the label that is no class, and the classes."""
+    with pytest.raises(ValueError, match=r"'nope' is no class .* are: 'no', 'yes'"):
+        MLRulesClassifier(class_weight={"nope": 3}).fit({"a": [1, 2]}, ["no", "yes"])
+
+
+def test_costs_may_be_named_by_class():
+    """A mapping of mappings names errors, as a parameter and after the fit; others cost 1."""
+    X, y = {"a": list(range(20))}, ["no"] * 10 + ["yes"] * 10
+    costs, table = {"no": {"yes": 5}}, ((0.0, 5.0), (1.0, 0.0))
+    plain = MLRulesClassifier(2, random_state=0).fit(X, y)
+    named = MLRulesClassifier(2, random_state=0, decision=costs).fit(X, y)
+    learned = SlipperClassifier(max_rules=2, random_state=0, cost_matrix=costs).fit(X, y)
+    for model in (named.model_, learned.model_, with_decision(plain.model_, costs)):
+        assert model.decision.costs == table

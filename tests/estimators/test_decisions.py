@@ -61,7 +61,7 @@ def test_balanced_finds_a_rare_class():
 
 def test_numbers_have_no_decision():
     """A regressor is refused by name."""
-    with pytest.raises(ValueError, match=r"with_decision needs a model of classes.*Regressor"):
+    with pytest.raises(ValueError, match=r"with_decision needs a classification model.*Regressor"):
         with_decision(RuleFitRegressor(), "balanced")
 
 

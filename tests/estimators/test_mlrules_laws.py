@@ -65,18 +65,16 @@ def test_every_rule_lowers_the_training_loss(fit):
 @examples(100)
 @given(fits())
 def test_rules_tell_what_they_cover(fit):
-    """The support of a rule is that of the training rows it covers, its weights are of them.
+    """Support and class weights of a rule are those of the training rows it covers.
 
-    Without rows outside the subsample the weights are those of all covered rows; otherwise there
-    are no more of any class than it covers.
+    Corrected weights have no more of any class than it covers.
     """
     est, X, y, weights = fit
     covers = est.stages_.covers(X)
     for cover, rule in zip(covers.T, est.stages_.rules, strict=True):
         expected = np.bincount(y[cover], weights[cover], len(est.classes_))
-        if rule.coverage.rows == "training":
-            assert rule.coverage.class_weights == pytest.approx(tuple(expected))
-        assert np.all(rule.coverage.class_weights <= expected * (1 + 1e-9))
+        assert rule.coverage.class_weights == pytest.approx(tuple(expected))
+        assert np.all(rule.coverage.share_weights <= expected * (1 + 1e-9))
         assert rule.coverage.support == pytest.approx(expected.sum())
         assert rule.outcome.value > 0
         assert rule.outcome.value <= 4 * est.learning_rate + 1e-12

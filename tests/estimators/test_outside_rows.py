@@ -49,8 +49,10 @@ def test_support_is_that_of_all_training_rows(learner, tmp_path):
     model = learner.fit(X, y).model_
     covers = model.covers(X).sum(axis=0)
     np.testing.assert_allclose([rule.coverage.support for rule in model], covers)
-    assert all(sum(rule.class_weights) < rule.coverage.support for rule in model)
-    assert "precision is that of training rows that a rule was not grown on" in str(model)
+    for rule in model:
+        assert sum(rule.class_weights) == pytest.approx(rule.coverage.support)
+        assert sum(rule.coverage.corrected) < rule.coverage.support
+    assert "training rows, mostly rows that the rule was not grown on" in str(model)
     model.save(tmp_path / "m.json")
     assert load_model(tmp_path / "m.json") == model
 
@@ -70,11 +72,11 @@ def test_equal_rules_are_counted_on_the_mean_of_their_rows():
     est = MLRulesClassifier(200, stopping="none", random_state=0).fit(X, y)
     equal = {}
     for rule in est.stages_:
-        equal.setdefault((rule.body.key, rule.head), []).append(rule.class_weights)
+        equal.setdefault((rule.body.key, rule.head), []).append(rule.coverage.share_weights)
     assert len(equal) == len(est.model_) < len(est.stages_)
     for rule in est.model_:
         mean = np.mean(equal[rule.body.key, rule.head], axis=0)
-        assert rule.class_weights == pytest.approx(tuple(mean))
+        assert rule.coverage.share_weights == pytest.approx(tuple(mean))
 
 
 def test_trees_tell_the_rows_that_they_were_grown_on():

@@ -14,6 +14,7 @@ from rulewright import (
     Formulation,
     Growth,
     Isotonic,
+    MLRulesClassifier,
     Platt,
     SearchNoise,
     Temperature,
@@ -151,7 +152,7 @@ WRONG_FOR_FIT = {
     ],
     "bias": [
         (3, "must be a Bias, a list of generators or a path"),
-        (["base"], "'base' is no generator of rules"),
+        (["base"], "'base' is not a generator of rules"),
         ("no such file.toml", "cannot be read: No such file"),
         ([Base(["zz"])], "there is no column 'zz'. There are: a, b"),
     ],
@@ -186,7 +187,7 @@ WRONG_FOR_FIT = {
         ("a <= 1", LISTED),
         (3, LISTED),
         (["a"], LISTED),
-        ({"digits": 0}, "^digits: .* whole number from 1 to 15, not 0"),
+        ({"digits": 0}, "^digits: .* integer from 1 to 15, not 0"),
         ({"monotone": {"zz": "increasing"}}, "^monotone: there is no column 'zz'. There are: a, b"),
     ],
     "random_state": [
@@ -196,11 +197,11 @@ WRONG_FOR_FIT = {
         (1.5, "1.5 cannot be used to seed"),
     ],
     "n_jobs": [
-        ("two", "whole number other than 0, or none"),
-        (1.5, "whole number other than 0, or none"),
-        (0, "whole number other than 0, or none"),
-        (True, "whole number other than 0, or none"),
-        (2**40, "at most 1024; -1 takes all processors"),
+        ("two", "integer other than 0, or None"),
+        (1.5, "integer other than 0, or None"),
+        (0, "integer other than 0, or None"),
+        (True, "integer other than 0, or None"),
+        (2**40, "at most 1024; -1 uses all processors"),
     ],
     "categorical_features": [
         (3.5, "a list of columns, got 3.5"),
@@ -396,9 +397,18 @@ def test_wrong_texts_name_the_parameter(domain, text):
 
 
 def test_unknown_settings_are_listed():
-    """A misspelt parameter gets the list of those that exist."""
-    with pytest.raises(ValueError, match="no parameter 'shrink'; it has l2, learning_rate"):
-        parse_settings("X", {"shrink": "1"}, {"learning_rate": Real(0), "l2": Real(0)})
+    """A misspelt parameter gets similar ones, or the list of those that exist."""
+    known = {"learning_rate": Real(0), "l2": Real(0)}
+    with pytest.raises(ValueError, match=r"no parameter 'shrink'\. There are: l2, learning_rate"):
+        parse_settings("X", {"shrink": "1"}, known)
+    with pytest.raises(
+        ValueError, match=r"no parameter 'learn_rate'\. Did you mean learning_rate\?"
+    ):
+        parse_settings("X", {"learn_rate": "1"}, known)
+    wrong = r"Invalid parameter 'n_rule' of MLRulesClassifier\. Did you mean max_rules\?"
+    with pytest.raises(ValueError, match=wrong):
+        MLRulesClassifier().set_params(n_rule=3)
+    assert MLRulesClassifier().set_params(max_rules=3).max_rules == 3
     with pytest.raises(ValueError, match="X: p=7 must be one of a, b"):
         check_parameters("X", {"p": 7}, {"p": Choice(("a", "b"))})
 

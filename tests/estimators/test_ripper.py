@@ -352,5 +352,5 @@ def test_constraints_hold_for_every_rule(make, seed):
 def test_monotone_columns_are_refused(make):
     """The probabilities of a list go up and down, so it makes no such promise."""
     X, y = mixed_table(np.random.default_rng(0), 60)
-    with pytest.raises(ValueError, match=r"monotone columns \(a\) need rules that add up"):
+    with pytest.raises(ValueError, match=r"monotone columns \(a\) need additive"):
         make(constraints={"monotone": {"a": "increasing"}}).fit(X, y)

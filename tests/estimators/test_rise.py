@@ -212,7 +212,7 @@ def test_many_rows_are_warned_of(monkeypatch):
     """Quadratic time comes with a warning that names the remedy."""
     monkeypatch.setattr(estimator, "MANY_ROWS", 50)
     X, y = mixed_table(np.random.default_rng(8), 60)
-    with pytest.warns(UserWarning, match="60 distinct rows.*parts of a few hundred rows"):
+    with pytest.warns(UserWarning, match="60 distinct rows.*learns from parts"):
         rise().fit(X, y)
     rise().fit({name: values[:40] for name, values in X.items()}, y[:40])
 

@@ -141,7 +141,7 @@ def test_every_kind_gives_an_ordinary_model(kind, tmp_path):
     assert load_model(tmp_path / "model.json") == combined.model_
     assert len(combined.model_.verify_exports().targets) == 4
     if combined.log_weights_ is None:
-        with pytest.raises(ValueError, match="has no weights"):
+        with pytest.raises(ValueError, match="has no rule weights"):
             combined.row_diagnostics(columns)
         return
     covers = combined.model_.covers(columns)

@@ -42,7 +42,7 @@ def mixed(n=300, seed=0):
     return X, y.to_numpy()
 
 
-@pytest.mark.filterwarnings("ignore:.*too few for rules of trees")
+@pytest.mark.filterwarnings("ignore:.*too few to grow trees")
 @pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=lambda value: getattr(value, "id", ""))
 def test_scikit_learn(estimator, check):
     """All checks of scikit-learn pass, also that a weight of two is a row twice."""
@@ -190,7 +190,7 @@ def test_solvers_and_losses():
     for solver in (FPC(max_iter=50), SPGL1(tolerance=1e-4), PathBuild()):
         found = small(**few, solver=solver).fit(X, y).score(X, y)
         assert found == pytest.approx(expected, abs=0.05)
-    with pytest.raises(ValueError, match="loss='huber' is not for solver='fpc'"):
+    with pytest.raises(ValueError, match="solver='fpc' has no loss='huber'"):
         small(solver="fpc", loss="huber").fit(X, y)
 
 
@@ -207,7 +207,7 @@ def test_a_path_that_has_ended_stays_there():
 def test_few_rows_get_lines_only():
     """Below 40 rows trees are not grown, and a warning says so."""
     X, y = mixed(30)
-    with pytest.warns(UserWarning, match="30 effective rows are too few for rules of trees"):
+    with pytest.warns(UserWarning, match="30 effective rows are too few to grow trees"):
         model = small().fit(X, y).model_
     assert len(model) == 0
     assert model.linear

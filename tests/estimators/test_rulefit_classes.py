@@ -143,7 +143,7 @@ def test_solvers_and_losses(rows, solver, loss):
 
 def test_a_loss_that_the_solver_does_not_know(rows):
     """The error names loss, solver and what the solver knows."""
-    with pytest.raises(ValueError, match=r"loss='ramp' is not for solver='fpc', which knows squar"):
+    with pytest.raises(ValueError, match=r"solver='fpc' has no loss='ramp'. Use one of squar"):
         small(solver="fpc", loss="ramp").fit(*rows)
 
 

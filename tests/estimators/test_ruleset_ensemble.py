@@ -110,7 +110,7 @@ def test_nu_is_another_name_of_alpha():
     for a, b in zip(posteriors_of(one), posteriors_of(other), strict=True):
         assert a.rule_sets == b.rule_sets
         assert a.weights == pytest.approx(b.weights, abs=1e-12)
-    with pytest.raises(ValueError, match="give one"):
+    with pytest.raises(ValueError, match="give only one"):
         quick(alpha=0.8, nu=1.0).fit(X, y)
 
 
@@ -231,7 +231,7 @@ def test_too_few_rows_are_told():
     with pytest.raises(ValueError, match="two rows or more"):
         quick().fit(some(X, [0]), y[:1])
     y = np.where(np.arange(20) == 3, 7, y)
-    with pytest.warns(UserWarning, match=r"single row or two \(7\)"):
+    with pytest.warns(UserWarning, match=r"one or two rows \(7\)"):
         quick().fit(X, y)
 
 

@@ -155,7 +155,7 @@ def test_a_given_lead_is_judged_too():
 def test_settings_that_do_not_go_together_are_told():
     """A lead and a target at once, a target out of reach, and rows that all searches saw."""
     X, y = drawn_rows()
-    with pytest.raises(ValueError, match=r"target_error=0.1 chooses abstain.*give one"):
+    with pytest.raises(ValueError, match=r"target_error=0.1 chooses abstain.*give only one"):
         quick(target_error=0.1, abstain=0.2).fit(X, y)
     with pytest.raises(ValueError, match="target_error=2 must be"):
         quick(target_error=2).fit(X, y)

@@ -213,6 +213,6 @@ def test_few_rows_and_threads():
     """Two rows are enough to fit, and threads do not matter."""
     X, y = drawn_rows()
     assert quick(n_jobs=2).fit(X, y).model_ == quick().fit(X, y).model_
-    with pytest.warns(UserWarning, match="single row or two"):
+    with pytest.warns(UserWarning, match="one or two rows"):
         tiny = quick().fit(some(X, [0, 1]), np.array(["a", "b"]))
     assert tiny.certificate().vote.vacuous

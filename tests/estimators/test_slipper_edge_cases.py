@@ -126,9 +126,9 @@ def test_perfect_separation_gives_finite_confidences():
     [
         ({"positive_class": "maybe"}, r"'maybe' is none of 0, 1"),
         ({"positive_class": [0, 1]}, r"\[0, 1\] is none of"),
-        ({"positive_class": 1, "multiclass": "mh"}, "only a problem of two classes has one"),
+        ({"positive_class": 1, "multiclass": "mh"}, "needs two classes"),
         ({"multiclass": "cost"}, "'cost' needs a cost_matrix"),
-        ({"multiclass": "ovr", "cost_matrix": [[0, 1], [1, 0]]}, "the others take none"),
+        ({"multiclass": "ovr", "cost_matrix": [[0, 1], [1, 0]]}, "others exclude it"),
     ],
 )
 def test_what_slipper_cannot_combine(data, options, told):

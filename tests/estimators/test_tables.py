@@ -17,10 +17,10 @@ from sklearn.model_selection import (
     train_test_split,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from builders import every_learner, mixed_table, mlrules, ripper, sl2
-from rulewright import CompactRulesRegressor, RuleFitRegressor, read_table
+from rulewright import CompactRulesRegressor, RuleFitRegressor, load_model, read_table
 
 pytestmark = pytest.mark.native
 
@@ -94,6 +94,29 @@ def test_score_of_numbers(est):
     assert est.score(table) == pytest.approx(expected)
     assert est.score(table.X, table.y, table.weights) == pytest.approx(expected)
     assert len(cross_val_score(est, table.X, table.y, cv=2)) == 2
+
+
+@several
+def test_the_model_knows_what_its_target_is_called(make, tmp_path):
+    """The name of a column or of a Series is noted and saved; models are equal without it."""
+    frame = TABLE.to_frame("pandas")
+    X, y = frame.drop(columns=["y", "w"]), frame["y"]
+    named, nameless = make().fit(X, y).model_, make().fit(X, y.to_numpy()).model_
+    assert make().fit(frame.drop(columns="w"), "y").model_.summary["target"] == "y"
+    named.save(tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").summary["target"] == "y"
+    assert "target" not in nameless.summary
+    assert named == nameless
+
+
+@several
+def test_a_default_one_hot_encoder_may_be_in_front(make):
+    """Its sparse matrix gives the model and the answers of its dense array."""
+    X, y = FRAME[["color", "day"]].astype(str), FRAME["y"]
+    sparse = make_pipeline(OneHotEncoder(handle_unknown="ignore"), make()).fit(X, y)
+    dense = make_pipeline(OneHotEncoder(handle_unknown="ignore", sparse_output=False), make())
+    assert sparse[-1].model_ == dense.fit(X, y)[-1].model_
+    np.testing.assert_array_equal(sparse.predict_proba(X), dense.predict_proba(X))
 
 
 @several

@@ -94,7 +94,7 @@ def test_going_on_with_other_rows_is_refused(scale, change):
     X, y, weights = change(*scale)
     est.set_params(max_rules=8)
     for _ in range(2):  # the refusal stands
-        with pytest.raises(ValueError, match=r"warm_start=True .* but these are others.*False"):
+        with pytest.raises(ValueError, match=r"warm_start=True .* but these rows differ.*False"):
             est.fit(X, y, sample_weight=weights)
     assert est.fit(*scale).model_.rules == mlrules(max_rules=8).fit(*scale).model_.rules
     fresh = est.set_params(warm_start=False).fit(X, y, sample_weight=weights).model_.rules
@@ -125,7 +125,7 @@ def test_going_on_under_other_limits_is_refused(scale, changed):
     """A model never claims limits that only some of its rules obey."""
     est = mlrules(max_rules=4, warm_start=True).fit(*scale)
     name = {"growth": "prune"}.get(*[next(iter(changed))] * 2)
-    with pytest.raises(ValueError, match=f"goes on with the {name} of the last fit"):
+    with pytest.raises(ValueError, match=f"continues with the {name} of the last fit"):
         est.set_params(max_rules=8, **changed).fit(*scale)
     est.set_params(warm_start=False).fit(*scale)
     assert est.model_.rules == mlrules(max_rules=8, **changed).fit(*scale).model_.rules

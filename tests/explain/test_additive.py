@@ -132,7 +132,7 @@ def test_errors_say_what_is_needed():
     """Votes do not add up; unknown columns and models without weights are named."""
     votes = RuleSetEnsembleClassifier(2, 2, max_steps=50, random_state=0)
     votes.fit(np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2)
-    with pytest.raises(ValueError, match="importance needs a model that adds up rules"):
+    with pytest.raises(ValueError, match="importance needs an additive model"):
         importance(votes)
     model = make_model([1.0])
     with pytest.raises(DataError, match="no column 'd'"):
@@ -141,5 +141,5 @@ def test_errors_say_what_is_needed():
         partial_dependence(model, make_rows(0), ["a", "a"])
     rule = Rule(parse_formula("a <= 0"), Adds(0, 1.0), Coverage.of((1.0, 0.0)))
     bare = AdditiveRules(model.schema, ["n", "y"], (0.0, 0.0), (rule,))
-    with pytest.raises(ValueError, match="give X"):
+    with pytest.raises(ValueError, match="pass X"):
         importance(bare)

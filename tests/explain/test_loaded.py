@@ -68,7 +68,7 @@ def test_older_files_predict_and_say_what_they_lack(read):
     assert old.smoothing == 0.0
     assert old.predict_proba({"a": [0.0], "color": ["red"]}).shape == (1, 2)
     assert trust.term_table(old)["weight"]
-    with pytest.raises(ValueError, match=r"holds no errors of its rule sets.*fit it again"):
+    with pytest.raises(ValueError, match=r"has no errors of its rule sets.*refit it"):
         read(old)
 
 

@@ -210,10 +210,10 @@ def test_errors_say_what_is_needed():
     """Methods that do not add up, models that join columns and missing targets are named."""
     y = classes_of(ROWS["a"])
     votes = RuleSetEnsembleClassifier(2, 2, max_steps=50, random_state=0)
-    with pytest.raises(ValueError, match="interactions needs a model that adds up rules"):
+    with pytest.raises(ValueError, match="interactions needs an additive model"):
         interaction_null(votes, ROWS, y)
     joined = MLRulesClassifier(20, growth=Growth(prune=False), random_state=0)
-    with pytest.raises(ValueError, match=r"joins columns .*rules have one condition"):
+    with pytest.raises(ValueError, match=r"combines columns .*rules have one condition"):
         interaction_null(CLASSIFIERS[0], ROWS, y, additive=joined)
     with pytest.raises(ValueError, match="requires y to be passed"):
         interaction_null(CLASSIFIERS[0], ROWS)

@@ -107,10 +107,10 @@ def test_explanations_tell_what_each_member_says():
     assert str(told).splitlines() == [
         "row 0: stay with probability 0.767 (churn 0.233)",
         "  weight         says  because",
-        "     0.5   stay 0.895  model 0: rule 4: IF color is known and active != false, "
+        "     0.5   stay 0.895  model 1: rule 1: color is known and active != false, "
         "and 4 more rules",
-        "     0.3   stay 0.900  model 1: rule 6: IF age <= 40",
-        "     0.2  churn 0.750  model 2: rule 8: IF age > 20",
+        "     0.3   stay 0.900  model 2: rule 3: age <= 40",
+        "     0.2  churn 0.750  model 3: rule 6: age > 20",
     ]
     row = told.to_dict()["rows"][0]
     assert [part["model"] for part in row["members"]] == [0, 1, 2]
@@ -122,9 +122,9 @@ def test_rules_are_listed_with_their_model():
     """Text and table name the member of each rule; heavy members come first."""
     model = average()
     text = str(model)
-    assert "model 0 0.5 (6 rules), model 1 0.3 (2 rules), model 2 0.2 (1 rule)" in text
+    assert "model 1 0.5 (6 rules), model 2 0.3 (2 rules), model 3 0.2 (1 rule)" in text
     table = model.rules_table()
-    assert table["model"] == [0] * 6 + [1, 1, 2]
+    assert table["model"] == [1] * 6 + [2, 2, 3]
     assert table["weight"][-1] == 0.2
     assert model.effect_title == "says"
     assert average((LIST, LIST), (0.5, 0.5)).effect_title == "probability"

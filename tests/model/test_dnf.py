@@ -186,11 +186,13 @@ def test_text():
     model.print(file=file)
     assert [" ".join(line.split()) for line in file.getvalue().splitlines()] == [
         "DnfModel: 2 rules, 2 classes (no, yes)",
-        "where no rule holds: no with probability 0.800; else the most probable rule decides",
-        "precision is counted on training rows, which chose the rules: expect less on new rows",
-        "# probability training rows precision rule",
-        "1 0.667 1 1.00 [0.21, 1.00] IF color = red and age < 60 THEN yes",
-        "0 0.500 2 0.50 [0.09, 0.91] IF age <= 30 and color != red (or missing) THEN yes",
+        "where no rule applies: no with probability 0.800",
+        "The most probable of the rules that apply decides.",
+        "share: precision on training rows with 95 % interval (these rows chose the rules: "
+        "expect less on new rows)",
+        "# probability rows share [95 %] rule",
+        "1 0.667 1 of 1 100 % [21, 100] IF color = red and age < 60 THEN yes",
+        "2 0.500 1 of 2 50 % [9, 91] IF age <= 30 and color != red (or missing) THEN yes",
     ]
     assert model.rules_table()["if"][0] == "age <= 30 and color != red (or missing)"
 
@@ -201,20 +203,20 @@ def test_explanation():
     lines = str(explanation).splitlines()
     assert lines[:5] == [
         "row 0: yes with probability 0.667 (no 0.333)",
-        "  probability  P(yes)  reason (each changes P after those above it)",
-        "                0.200  start: where no rule holds",
-        "    0.667 yes  +0.467  rule 1: IF color = red and age < 60",
+        "  probability  P(yes)  reason (changes of P add up in this order)",
+        "                0.200  start: where no rule applies",
+        "    0.667 yes  +0.467  rule 1: color = red and age < 60",
         "                0.667  total",
     ]
     assert lines[10:13] == [
         "row 2: no with probability 0.800 (yes 0.200)",
-        "  P(no)  reason (each changes P after those above it)",
-        "  0.800  start: where no rule holds",
+        "  P(no)  reason (changes of P add up in this order)",
+        "  0.800  start: where no rule applies",
     ]
     plain = explanation.to_dict()
     assert plain.keys() == {"classes", "rows"}
     assert [rule["id"] for rule in plain["rows"][1]["rules"]] == [0]
-    assert explanation.to_frame()["rule"].tolist() == [1, 0, 0]
+    assert explanation.to_frame()["rule"].tolist() == [1, 2, 2]
 
 
 def test_slices_and_equality():

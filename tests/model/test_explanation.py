@@ -2,6 +2,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +26,25 @@ from rulewright.programs.parity import adversarial_rows
 from rulewright.rules import Adds, Conjunction, Head, parse_conjunction
 
 pytestmark = pytest.mark.native
+
+
+@pytest.mark.parametrize(
+    ("index", "names"),
+    [([6, 6, 2, 9], [6, 6, 2, 9]), (["a", "b", "b", "c\nd"], ["a", "b", "b", "c\nd"])],
+)
+def test_rows_are_called_as_in_their_dataframe(index, names):
+    """Text, HTML, plain data and dataframes call rows by the index, also one that repeats."""
+    frame = pd.DataFrame(CHURN_ROWS, index=index)
+    explanation = churn_model().explain(frame)
+    titles = [line for line in str(explanation).splitlines() if line.startswith("row ")]
+    written = [f"row {str(name).replace(chr(10), chr(92) + 'n')}:" for name in names]
+    assert [line.startswith(title) for line, title in zip(titles, written, strict=True)] == [
+        True
+    ] * 4
+    assert all(title in explanation._repr_html_() for title in written)
+    assert [row["row"] for row in explanation.to_dict()["rows"]] == names
+    assert list(dict.fromkeys(explanation.to_frame()["row"])) == list(dict.fromkeys(names))
+    assert explanation.text(row_names=list("wxyz")).startswith("row w:")
 
 
 def test_rules_that_fired_strongest_first():
@@ -67,7 +87,7 @@ def test_to_dict_is_plain_data():
 def test_frame_has_a_line_for_each_fired_rule():
     """The frame lists row, rule, text, class and what was added."""
     frame = churn_model().explain(CHURN_ROWS).to_frame()
-    assert list(frame.columns) == ["row", "rule", "if", "class", "added"]
+    assert list(frame.columns) == ["row", "id", "rule", "if", "class", "added"]
     assert list(frame["row"]) == [0] * 5 + [1] * 2 + [2] + [3] * 3
 
 
@@ -79,10 +99,10 @@ def test_text_of_a_row():
     text = str(churn_model().explain(ONE_ROW))
     assert text.splitlines() == [
         "row 0: stay with probability 0.657 (churn 0.343)",
-        "  points for stay  P(stay)  reason (each changes P after those above it)",
+        "  points for stay  P(stay)  reason (changes of P add up in this order)",
         "           +0.300    0.574  start",
-        "           +0.300   +0.071  rule 3: IF age is missing",
-        "           +0.050   +0.011  rule 5: IF true",
+        "           +0.300   +0.071  rule 4: age is missing",
+        "           +0.050   +0.011  rule 6: true",
         "           +0.650    0.657  total",
     ]
 
@@ -92,8 +112,8 @@ def test_other_reasons_are_summed_up():
     explanation = churn_model().merge_rules().explain(CHURN_ROWS)
     lines = explanation.text(max_reasons=2, max_rows=1).splitlines()
     assert lines[3:7] == [
-        "           +2.346   +0.359  rule 4: IF color is known and active != false",
-        "           -0.830   -0.074  rule 0: IF age <= 34 and color = red",
+        "           +2.346   +0.359  rule 1: color is known and active != false",
+        "           -0.830   -0.074  rule 2: age <= 34 and color = red",
         "           +0.325   +0.035  3 more rules",
         "           +2.141    0.895  total",
     ]
@@ -121,6 +141,12 @@ def test_changes_add_up_to_the_probability(model, max_reasons):
         assert len(table) <= 2 + (len(model) if max_reasons is None else max_reasons)
 
 
+def numbers_in(text):
+    """Give the numbers of the rules that a reason names: of steps, those of all their rules."""
+    first, *last = text.split()[1].removesuffix(":").split("-")
+    return range(int(first), int(last[0] if last else first) + 1)
+
+
 @given(models() | dnf_models() | vote_models() | saying_models(UnorderedRules))
 @examples(60)
 def test_after_all_reasons_the_scores_are_those_of_the_model(model):
@@ -131,8 +157,10 @@ def test_after_all_reasons_the_scores_are_those_of_the_model(model):
         steps = [*found.start, *found.reasons]
         scores = explanation.scores[row]
         np.testing.assert_allclose(steps[-1].scores, scores, rtol=1e-9, atol=1e-9)
-        told = sorted(int(step.text.split()[1][:-1]) for step in steps[1:])
-        assert told == np.flatnonzero(explanation.fired[row]).tolist()
+        told = [number for step in steps[1:] for number in numbers_in(step.text)]
+        fired = {model.numbers[i] for i in np.flatnonzero(explanation.fired[row])}
+        assert fired <= set(told)
+        assert len(told) == len(set(told))
         assert explanation.text(max_rows=1)
 
 
@@ -155,10 +183,10 @@ def test_points_of_several_classes_are_told_apart():
     model = AdditiveRules(CHURN_SCHEMA, ["a", "b", "c"], (0.0, 0.5, 0.0), rules)
     assert str(model.explain(ONE_ROW)).splitlines() == [
         "row 0: b with probability 0.547 (c 0.331, a 0.122)",
-        "    points    P(b)  reason (each changes P after those above it)",
+        "    points    P(b)  reason (changes of P add up in this order)",
         "  +0.500 b   0.452  start",
-        "  +2.000 b  +0.140  rule 0: IF true",
-        "  +1.000 a  -0.046  rule 1: IF true",
+        "  +2.000 b  +0.140  rule 1: true",
+        "  +1.000 a  -0.046  rule 2: true",
         "  +2.500 b   0.547  total",
     ]
 
@@ -170,9 +198,9 @@ def test_rules_that_fail_are_reasons_too():
     model = AdditiveRules(CHURN_SCHEMA, ["a", "b"], (0.0, 0.0), (rule,))
     rows = {name: [None] * 3 for name in CHURN_SCHEMA.names} | {"age": [20.0, 50.0, None]}
     text = str(model.explain(rows))
-    assert "+1.000  +0.231  rule 0: IF age <= 34\n" in text
-    assert "+0.500  +0.122  rule 0: IF not (age <= 34)\n" in text
-    assert text.count("rule 0") == 2
+    assert "+1.000  +0.231  rule 1: age <= 34\n" in text
+    assert "+0.500  +0.122  rule 1: not (age <= 34)\n" in text
+    assert text.count("rule 1") == 2
 
 
 def test_costs_explain_the_label():
@@ -211,5 +239,5 @@ def test_reasons_are_those_of_the_text(name):
         found += len(reasons)
         assert explanation.reasons(row, 1) == reasons[:1]
         for reason in reasons:
-            assert reason[reason.find("IF") :] in text
+            assert reason.rpartition(": ")[2] in text
     assert found > 0

@@ -9,8 +9,8 @@ from rulewright.model import AdditiveRules
 from rulewright.rules import Conjunction, Head
 
 COLUMNS = [
-    *("id", "if", "head", "response", "support", "weight_stay", "weight_churn"),
-    *("precision", "precision_low", "precision_high", "n_conditions"),
+    *("rule", "id", "if", "head", "points", "odds", "support", "weight_stay", "weight_churn"),
+    *("precision", "share", "share_low", "share_high", "base_rate", "lift", "n_conditions"),
 ]
 
 
@@ -20,10 +20,12 @@ def test_table_by_hand():
     assert list(table) == COLUMNS
     first = {name: values[0] for name, values in table.items()}
     assert first["if"] == "age <= 34 and color = red"
-    assert (first["id"], first["head"], first["response"]) == (0, "churn", 0.83)
+    assert (first["rule"], first["id"], first["head"], first["points"]) == (2, 0, "churn", 0.83)
+    assert math.isclose(first["odds"], math.exp(0.83))
     assert (first["support"], first["weight_stay"], first["weight_churn"]) == (120.0, 10.0, 110.0)
     assert math.isclose(first["precision"], 110 / 120)
-    assert first["precision_low"] < first["precision"] < first["precision_high"]
+    assert first["share_low"] < first["share"] == first["precision"] < first["share_high"]
+    assert math.isnan(first["base_rate"])
     assert table["n_conditions"] == [2, 2, 2, 1, 2, 0]
 
 
@@ -34,9 +36,9 @@ def test_frames_of_every_library(backend):
     assert type(frame).__module__.startswith(backend)
     columns = frame.column_names if backend == "pyarrow" else list(frame.columns)
     assert columns == COLUMNS
-    values = frame["response"]
+    values = frame["points"]
     values = values.to_pylist() if backend == "pyarrow" else list(values)
-    assert values == churn_model().rules_table()["response"]
+    assert values == churn_model().rules_table()["points"]
 
 
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])

@@ -10,7 +10,7 @@ from sklearn import config_context
 from builders import every_learner, mixed_table, mlrules, ruleset_ensemble
 from rulewright import CompactRulesRegressor, read_table
 from rulewright.html import draw_bar, draw_move
-from rulewright.model.text import claim, header
+from rulewright.model import header, table_lines
 from rulewright.trust import certificate, held_out_certificate, rule_statistics
 
 pytestmark = pytest.mark.native
@@ -43,8 +43,8 @@ def test_models_show_what_their_text_says(make):
     text = shown(html)
     for line in header(model).splitlines():
         assert " ".join(line.split()) in text
-    for rule in model.rules[:3]:
-        assert " ".join(claim(rule, model.head_names).split()) in text
+    for line in table_lines(model, model.entries[:3]):
+        assert all(" ".join(part.split()) in text for part in (*line.cells.values(), line.rule))
     assert "<script" not in html
 
 
@@ -63,8 +63,8 @@ def test_explanations_show_what_their_text_says(make):
 def test_bars_of_rules_are_their_precisions():
     """The length of a bar is the precision, its whisker the interval."""
     rule = max(FITTED.model_.rules, key=lambda one: abs(one.outcome.value))
-    low, high = rule.precision_interval
-    style = f"--p:{100 * rule.precision:.1f}%;--l:{100 * low:.1f}%;--h:{100 * high:.1f}%"
+    low, high = rule.share_interval
+    style = f"--p:{100 * rule.share:.1f}%;--l:{100 * low:.1f}%;--h:{100 * high:.1f}%"
     assert style in FITTED.model_._repr_html_()
 
 
@@ -87,7 +87,7 @@ def test_bars_stay_inside():
     assert "<b>" in draw_bar(0.5, base=0.2)
     assert "--p:25.0%" in draw_bar(5.0, scale=(0.0, 20.0))
     assert "--l:50.0%;--p:50.0%" in draw_move(2.0, 2.0)
-    assert 'down" style="--l:25.0%;--p:25.0%' in draw_move(-1.0, 2.0)
+    assert 'k1" style="--l:25.0%;--p:25.0%' in draw_move(-1.0, 2.0)
     assert "--p:0.0%" in draw_move(0.0, 0.0)
 
 

@@ -56,14 +56,14 @@ def test_a_list_is_printed_in_its_order():
     """Rules are printed as they are tried, with what is left to them, after the default."""
     assert str(a_list()).splitlines() == [
         "DecisionList: 3 rules, 2 classes (stay, churn)",
-        "the first rule that holds decides; each covers what is left to it",
-        "where no rule holds: stay with probability 0.750 (20 training rows)",
-        "precision is counted on training rows, which chose the rules: expect less on new rows",
-        "#  probability  training rows          precision  rule",
-        "0        0.900             10  0.90 [0.60, 0.98]  IF age <= 34 and color = red THEN churn",
-        "1        0.600             10  0.60 [0.31, 0.83]  "
-        'IF age is missing or active = "true" THEN stay',
-        "2        0.750              4  0.75 [0.30, 0.95]  IF color = red THEN churn",
+        "The first rule that applies decides; each is counted on the rows that reach it.",
+        "where no rule applies: stay with probability 0.750 (20 training rows)",
+        "share: precision on training rows with 95 % interval (these rows chose the rules: "
+        "expect less on new rows)",
+        "#  probability     rows   share [95 %]  rule",
+        "1        0.900  9 of 10  90 % [60, 98]  IF age <= 34 and color = red THEN churn",
+        "2        0.600  6 of 10  60 % [31, 83]  IF age is missing or active = true THEN stay",
+        "3        0.750   3 of 4  75 % [30, 95]  IF color = red THEN churn",
     ]
 
 
@@ -73,19 +73,19 @@ def test_explanations_name_the_rule_and_what_failed_before_it():
     assert a_list().explain(rows).text(max_reasons=2).splitlines() == [
         "row 0: stay with probability 0.600 (churn 0.400)",
         "  reason",
-        '  decided by rule 1: IF age is missing or active = "true" (10 training rows)',
-        "  rule 0 does not hold: age <= 34 fails (age is missing) and color = red fails "
+        "  decided by rule 2: age is missing or active = true (10 training rows)",
+        "  rule 1 does not apply: age <= 34 fails (age is missing) and color = red fails "
         "(color is missing)",
         "row 1: stay with probability 0.750 (churn 0.250)",
         "  reason",
-        "  decided by the default, as no rule holds (20 training rows)",
-        "  rule 2 does not hold: color = red fails (color is (unseen label))",
-        '  rule 1 does not hold: not (age is missing or active = "true")',
-        "  1 more rule before it: none holds",
+        "  decided by the default, as no rule applies (20 training rows)",
+        "  rule 3 does not apply: color = red fails (color is (unseen label))",
+        "  rule 2 does not apply: not (age is missing or active = true)",
+        "  1 more rule before it: none applies",
         "row 2: stay with probability 0.600 (churn 0.400)",
         "  reason",
-        '  decided by rule 1: IF age is missing or active = "true" (10 training rows)',
-        "  rule 0 does not hold: age <= 34 fails (age is 60)",
+        "  decided by rule 2: age is missing or active = true (10 training rows)",
+        "  rule 1 does not apply: age <= 34 fails (age is 60)",
     ]
     explained = a_list().explain(CHURN_ROWS)
     assert [explained.rule_ids(row) for row in range(4)] == [[0], [1], [], [1]]
@@ -144,14 +144,14 @@ def test_ties_go_to_the_class_with_more_of_the_start():
 
 def test_unordered_rules_say_what_they_add():
     """Text and explanations tell weights, of which the largest comes first."""
-    assert "where no rule holds: stay with probability 0.750" in str(unordered())
+    assert "where no rule applies: stay with probability 0.750" in str(unordered())
     assert "       1.000 x 9" in str(unordered())
     text = str(unordered().explain({name: values[:1] for name, values in CHURN_ROWS.items()}))
     assert [line.split("  ")[-1] for line in text.splitlines()[2:]] == [
         "start",
-        "rule 0: IF age <= 34 and color = red",
-        'rule 2: IF active = "true"',
-        "rule 1: IF color = red",
+        "rule 1: age <= 34 and color = red",
+        "rule 3: active = true",
+        "rule 2: color = red",
         "total",
     ]
     assert "0.5 of 2" in text

@@ -108,35 +108,34 @@ def test_text_and_explanations():
     """Rules print with what they won; a row is told how far the nearest rules are."""
     assert str(a_model()).splitlines() == [
         "NearestRules: 3 rules, 2 classes (stay, churn)",
-        "the nearest rule decides, covering the row or not; its figures count the training rows "
-        "that it",
-        "decides when each of them is left out",
-        "#  probability  rows left out          precision  rule",
-        "0        0.900             10  0.90 [0.60, 0.98]  "
+        "The nearest rule decides, whether it covers the row or not.",
+        "Counts are of training rows that it decides when each row is held out in turn.",
+        "share: precision on held-out rows with 95 % interval",
+        "#  probability  held-out rows     share [95 %]  rule",
+        "1        0.900        9 of 10    90 % [60, 98]  "
         "IF 20 <= age <= 34 and color = red THEN churn",
-        "1        0.800              5  0.80 [0.38, 0.96]  "
+        "2        0.800         4 of 5    80 % [38, 96]  "
         "IF 40 <= age <= 60 and color = blue THEN stay",
-        "2        0.750              3  1.00 [0.44, 1.00]  IF color is missing THEN stay",
+        "3        0.750         3 of 3  100 % [44, 100]  IF color is missing THEN stay",
     ]
     rows = {"age": [30.0, 38.0, None], "color": ["red", "red", "mauve"]}
     explained = a_model().explain(rows)
     assert str(explained).splitlines() == [
         "row 0: churn with probability 0.900 (stay 0.100)",
         "  reason",
-        "  nearest is rule 0 for churn (covers the row): IF 20 <= age <= 34 and color = red",
-        "  nearest of another class is rule 2 for stay (distance 0: color is red): "
-        "IF color is missing",
+        "  nearest is rule 1 for churn (covers the row): 20 <= age <= 34 and color = red",
+        "  nearest of another class is rule 3 for stay (distance 0: color is red): "
+        "color is missing",
         "row 1: stay with probability 0.750 (churn 0.250)",
         "  reason",
-        "  nearest is rule 2 for stay (distance 0: color is red): IF color is missing",
-        "  nearest of another class is rule 0 for churn (distance 0.01: age is 4 above): "
-        "IF 20 <= age <= 34 and color = red",
+        "  nearest is rule 3 for stay (distance 0: color is red): color is missing",
+        "  nearest of another class is rule 1 for churn (distance 0.01: age is 4 above): "
+        "20 <= age <= 34 and color = red",
         "row 2: stay with probability 0.750 (churn 0.250)",
         "  reason",
-        "  nearest is rule 2 for stay (distance 0.25: color is (unseen label)): "
-        "IF color is missing",
-        "  nearest of another class is rule 0 for churn (distance 1.25: age is missing, "
-        "color is (unseen label)): IF 20 <= age <= 34 and color = red",
+        "  nearest is rule 3 for stay (distance 0.25: color is (unseen label)): color is missing",
+        "  nearest of another class is rule 1 for churn (distance 1.25: age is missing, "
+        "color is (unseen label)): 20 <= age <= 34 and color = red",
     ]
     assert [explained.rule_ids(row) for row in range(3)] == [[0], [2], [2]]
     told = explained.to_dict()["rows"][1]

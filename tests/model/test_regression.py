@@ -51,12 +51,14 @@ def test_a_model_by_hand():
     text = str(MODEL)
     assert text.splitlines() == [
         "RegressionRules: 2 rules, one number",
-        "start: 10; every rule that holds adds to it, in the same unit",
-        "line: +0.5 per unit of age above 40 (values held within 20 to 60)",
-        "mean is counted on training rows, which chose the rules",
-        "#              adds  training rows     mean  rule",
-        "1  +3, otherwise -1              4  3.5 ± 1  IF age <= 34",
-        "0                -2              4  3.5 ± 1  IF color = red",
+        "start: 10",
+        "Each rule that applies adds its number, in units of the target.",
+        "A rule whose conditions are known to fail adds the number after 'otherwise'.",
+        "line: +0.5 per unit of age above 40 (values clipped to 20 to 60)",
+        "mean: average target of the training rows that a rule covers, with 95 % interval",
+        "#              adds  rows       mean [95 %]  rule",
+        "1  +3, otherwise -1     4  3.5 [1.54, 5.46]  age <= 34",
+        "2                -2     4  3.5 [1.54, 5.46]  color = red",
     ]
     explained = MODEL.explain(rows)
     assert str(explained).splitlines()[7:12] == [
@@ -64,7 +66,7 @@ def test_a_model_by_hand():
         "  adds  reason",
         "    10  start",
         "   +10  line of age",
-        "    -1  rule 1: IF not (age <= 34)",
+        "    -1  rule 1: not (age <= 34)",
     ]
     assert explained.text(max_reasons=1).splitlines()[:5] == [
         "row 0: 6",
@@ -79,7 +81,7 @@ def test_a_model_by_hand():
         "linear": [{"column": "age", "added": 10.0}],
     }
     table = MODEL.rules_table()
-    assert table["response"] == [-2.0, 3.0]
+    assert table["adds"] == [-2.0, 3.0]
     assert table["mean"] == [3.5, 3.5]
     assert "precision" not in table
     assert MODEL[:1].predict(rows).tolist() == [10 - 2 - 5, 20.0, 8.0]

@@ -7,7 +7,12 @@ from rules.builders import a_rule
 from rulewright.model import AdditiveRules, IsotonicSteps
 from rulewright.rules import Adds, Conjunction, Head
 
-NOTE = "precision is counted on training rows, which chose the rules: expect less on new rows"
+NOTE = (
+    "share: precision on training rows with 95 % interval (these rows chose the rules: "
+    "expect less on new rows)"
+)
+SAYS = "Each rule that applies adds its points to its class"
+ODDS = f"{SAYS}; one point multiplies the odds of the class by 2.72."
 
 
 def rules_of(text):
@@ -17,21 +22,23 @@ def rules_of(text):
 
 
 def test_print_puts_the_strongest_first():
-    """Rules are printed by the size of their response, numbered by their place."""
+    """Rules are printed by the size of their points, numbered from 1 as printed."""
     lines = str(churn_model()).splitlines()
     assert lines[:8] == [
         "AdditiveRules: 6 rules, 2 classes (stay, churn)",
-        "start: -0.300 points for churn, probability 0.426; "
-        "every rule that holds adds points to its class",
+        "start: -0.300 points for churn, probability 43 %",
+        ODDS,
         "points for churn minus stay     -4     -2     -1      0     +1     +2     +4",
         "probability of churn         0.018  0.119  0.269  0.500  0.731  0.881  0.982",
         NOTE,
-        "#  points  training rows          precision  rule",
-        "4  -2.346             60  0.50 [0.38, 0.62]  IF color is known and active != false THEN "
-        "churn",
-        "0  +0.830            120  0.92 [0.85, 0.95]  IF age <= 34 and color = red THEN churn",
+        "#  points  class    odds        rows         share [95 %]  rule",
+        "1  -2.346  churn  x0.096    30 of 60        50 % [38, 62]  color is known and "
+        "active != false",
     ]
-    assert [line.split()[0] for line in rules_of(str(churn_model()))] == list("401325")
+    assert lines[8] == (
+        "2  +0.830  churn    x2.3  110 of 120  91.7 % [85.3, 95.4]  age <= 34 and color = red"
+    )
+    assert churn_model().numbers == (2, 3, 5, 4, 1, 6)
 
 
 def test_the_scale_is_that_of_the_model():
@@ -53,18 +60,22 @@ def test_rows_that_were_counted_are_named():
         replace(rule, coverage=replace(rule.coverage, rows="left out")) for rule in model.rules
     ]
     text = str(model.with_rules(given))
-    assert "#  points  rows left out          precision  rule" in text
+    assert "held-out rows         share [95 %]  rule" in text
     assert NOTE not in text
     mixed = str(model.with_rules([given[0], *model.rules[1:]]))
-    assert "#  points             covers          precision  rule" in mixed
-    assert "0  +0.830  120 rows left out  0.92 [0.85, 0.95]" in mixed
-    assert "1  +0.400   80 training rows  0.75 [0.65, 0.83]" in mixed
+    assert "                    rows         share [95 %]  rule" in mixed
+    assert "x2.3  110 of 120 held-out rows  91.7 % [85.3, 95.4]" in mixed
+    assert "x1.5    60 of 80 training rows        75 % [65, 83]" in mixed
     assert NOTE in mixed
 
 
-def test_to_text_keeps_the_order_of_learning():
-    """The text export lists all rules as they were learned."""
-    assert [line.split()[0] for line in rules_of(churn_model().to_text())] == list("012345")
+def test_to_text_has_all_digits():
+    """The text has the printed rules in the printed order, with all digits of their points."""
+    model = churn_model()
+    lines, printed = rules_of(model.to_text()), rules_of(str(model))
+    assert [line.split()[0] for line in lines] == list("123456")
+    assert lines[0].split()[1] == "-2.345678901234567"
+    assert [line.split("  ")[-1] for line in lines] == [line.split("  ")[-1] for line in printed]
 
 
 def test_long_models_are_cut(capsys):
@@ -82,12 +93,13 @@ def test_one_class_and_no_rules():
     model = AdditiveRules(CHURN_SCHEMA, np.array([True]), (0.5,), ())
     assert str(model).splitlines() == [
         "AdditiveRules: no rules, 1 class (true)",
-        "start: +0.500 points for true; every rule that holds adds points to its class",
+        "start: +0.500 points for true",
+        f"{SAYS}.",
     ]
     assert str(model.explain({name: [None] for name in CHURN_SCHEMA.names})).splitlines() == [
         "row 0: true with probability 1.000",
-        "  points for true  P(true)  reason (each changes P after those above it)",
-        "           +0.500    1.000  start: no rule holds",
+        "  points for true  P(true)  reason (changes of P add up in this order)",
+        "           +0.500    1.000  start: no rule applies",
     ]
 
 
@@ -97,13 +109,13 @@ def test_three_classes_and_a_rule_without_cover():
     model = AdditiveRules(CHURN_SCHEMA, [1, 2, 3], (-1e-17, 0.5, -0.5), rules)
     assert str(model).splitlines() == [
         "AdditiveRules: 1 rule, 3 classes (1, 2, 3)",
-        "start in points (probability): 1: 0.000 (0.31), 2: +0.500 (0.51), 3: -0.500 (0.19); "
-        "every rule that holds adds points to its class",
+        "start in points (probability): 1: 0.000 (31 %), 2: +0.500 (51 %), 3: -0.500 (19 %)",
+        ODDS,
         "lead over all others, points      0     +1     +2     +4",
         "probability                   0.333  0.576  0.787  0.965",
         NOTE,
-        "#  points  training rows  precision  rule",
-        "0  -0.001              0             IF true THEN 3",
+        "#  points  class  odds    rows  share [95 %]  rule",
+        "1  -0.001  3      x1.0  0 of 0             -  true",
     ]
 
 
@@ -122,27 +134,29 @@ def test_unions_costs_and_steps_are_named():
         steps=(IsotonicSteps((), (0.5,)),) * 3,
     )
     assert str(model).splitlines()[1:] == [
-        "start in points (probability): low: 0.000 (0.33), middle: 0.000 (0.33), high: 0.000 "
-        "(0.33); every rule that holds adds points to its class",
-        "order: low < middle < high; probabilities by calibrated steps",
+        "start in points (probability): low: 0.000 (33 %), middle: 0.000 (33 %), "
+        "high: 0.000 (33 %)",
+        f"{SAYS}.",
+        "order: low < middle < high",
+        "probabilities by calibrated steps",
         "label by lowest expected cost",
         NOTE,
-        "#  points  training rows          precision  rule",
-        "0  +0.500              4  0.75 [0.30, 0.95]  IF true THEN at least middle",
-        "1  +0.250              4  0.75 [0.30, 0.95]  IF true THEN at most middle",
+        "#  points  class              rows   share [95 %]  rule",
+        "1  +0.500  at least middle  3 of 4  75 % [30, 95]  true",
+        "2  +0.250  at most middle   3 of 4  75 % [30, 95]  true",
     ]
 
 
 def test_labels_cannot_break_lines():
     """A label with a line break is escaped."""
     model = AdditiveRules(CHURN_SCHEMA, ["a\nb", "c"], (0.0, 0.0), churn_model().rules)
-    assert len(model.to_text().splitlines()) == 6 + 6
+    assert len(model.to_text().splitlines()) == 7 + 6
     assert "a\\nb" in str(model)
 
 
 def test_what_rules_add_where_they_fail_is_announced():
     """The preamble says so only if a rule does."""
-    model, note = churn_model(), "one that is known to fail those after 'otherwise'"
+    model, note = churn_model(), "A rule whose conditions are known to fail adds the points"
     assert note not in str(model)
     rule = model.rules[0].with_outcome(Adds(model.rules[0].head, 0.5, -0.5))
     assert note in str(model.with_rules([rule]))

@@ -195,19 +195,20 @@ def test_text():
     model.print(file=file)
     assert [" ".join(line.split()) for line in file.getvalue().splitlines()] == [
         "RuleSetVotes: 3 rules, 2 classes (no, yes)",
-        "rule sets that share the 100 votes of a class: no 1 (ESS 1), yes 3 (ESS 2.67); "
-        "abstains below a lead of 12.5 votes",
-        "a rule set votes where one of its rules holds; the class of most votes wins",
-        "precision is counted on training rows, which chose the rules: expect less on new rows",
-        "# of 100 votes training rows precision rule",
-        "0 100.00 2 1.00 [0.34, 1.00] IF age > 40 THEN no",
-        "1 50.00 3 0.67 [0.21, 0.94] IF age <= 30 THEN yes",
-        "2 25.00 1 1.00 [0.21, 1.00] IF color = red and age < 60 THEN yes",
+        "Rule sets share the 100 votes of each class: no 1 (ESS 1), yes 3 (ESS 2.67).",
+        "A rule set votes where one of its rules applies. The class with the most votes wins.",
+        "The model abstains below a lead of 12.5 votes.",
+        "share: precision on training rows with 95 % interval (these rows chose the rules: "
+        "expect less on new rows)",
+        "# votes class rows share [95 %] rule",
+        "1 100.00 no 2 of 2 100 % [34, 100] age > 40",
+        "2 50.00 yes 2 of 3 67 % [21, 94] age <= 30",
+        "3 25.00 yes 1 of 1 100 % [21, 100] color = red and age < 60",
     ]
     assert "abstains" not in str(small_vote())
     frame = model.rules_frame()
     assert frame["n_rule_sets"].tolist() == [1, 2, 1]
-    assert frame["share"].tolist() == [1.0, 0.5, 0.25]
+    assert frame["vote_share"].tolist() == [1.0, 0.5, 0.25]
 
 
 def test_explanation():
@@ -218,10 +219,10 @@ def test_explanation():
         "  0 of 100 votes for no, by 0 of 1 rule sets",
         "  75 of 100 votes for yes, by 2 of 3 rule sets",
         "  abstains: a lead of 75 votes is below 90",
-        "  of 100 votes  P(yes)  reason (each changes P after those above it)",
-        "      0.00 yes   0.333  start: where no rule holds",
-        "    +75.00 yes  +0.667  rule 1: IF age <= 30",
-        "     +0.00 yes   0.000  rule 2: IF color = red and age < 60",
+        "  votes of 100  P(yes)  reason (changes of P add up in this order)",
+        "      0.00 yes   0.333  start: where no rule applies",
+        "    +75.00 yes  +0.667  rule 2: age <= 30",
+        "     +0.00 yes   0.000  rule 3: color = red and age < 60",
         "     75.00 yes   1.000  total",
     ]
     plain = explanation.to_dict()
@@ -233,7 +234,7 @@ def test_explanation():
         "weight": 0.75,
     }
     assert [row["abstains"] for row in plain["rows"]] == [True, True, False, True, False, True]
-    assert explanation.to_frame()["rule"].tolist() == [1, 2, 1, 0, 0, 1]
+    assert explanation.to_frame()["rule"].tolist() == [2, 3, 2, 1, 1, 2]
 
 
 def test_slices_and_equality():

@@ -94,7 +94,7 @@ def test_opposites_by_hand():
     assert model.margins(ROWS).tolist() == [0.0, 1.0, 2.0, 1.0, 2.0, 0.0]
     assert model.abstains(ROWS).tolist() == [True, False, False, False, False, True]
     assert model.effective_sizes == (0.0, 1 / (0.25 + 2 / 16))
-    assert "yes 3 (ESS 2.67), no where most do not vote" in str(model)
+    assert "yes 3 (ESS 2.67), no where most of them do not vote" in str(model)
 
 
 def test_opposites_have_terms_of_one_class_only():
@@ -115,7 +115,7 @@ def test_opposites_explain_themselves():
     ]
     text = str(explanation)
     assert "  75 of 100 votes for no, by 2 of 3 rule sets\n" in text
-    assert "  -25.00 no  -0.250  rule 2: IF true\n" in text
+    assert "  -25.00 no  -0.250  rule 2: true\n" in text
 
 
 def test_opposites_survive_files(tmp_path):

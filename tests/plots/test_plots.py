@@ -1,6 +1,7 @@
 """Charts of models show the figures of reports, with titles, words and more than colours."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from markupsafe import escape
 import rulewright as rw
 from builders import every_learner, mixed_table, mlrules, ripper
 from rulewright.data import DataError
+from rulewright.model import class_of_interest, strongest
 from rulewright.report.answers import ask_model
 from rulewright.report.curves import (
     calibration_curve,
@@ -18,6 +20,7 @@ from rulewright.report.curves import (
     risk_curve,
     roc_curves,
 )
+from rulewright.rules import Adds
 
 pytestmark = pytest.mark.native
 
@@ -106,7 +109,7 @@ def test_dates_are_dates():
     assert layers(chart)[0]["encoding"]["x"]["type"] == "temporal"
     assert "lowest at day 2024-0" in chart.to_dict()["description"]
     page = rw.report_html(OF_DAYS, TWO.X, np.arange(150) < 70)
-    assert "Dependence on day. Lowest at 2024-0" in page
+    assert re.search(r"Effect of day\. Lowest: \S+ \(\S* ?2024-0", page)
 
 
 @pytest.mark.parametrize(
@@ -166,10 +169,36 @@ def test_rules_of_every_form(make):
     model = make().fit(TWO).model_
     rows = drawn(rw.plot_rules(model, n_bars=2)) if len(model) else []
     assert len(rows) == min(2, len(model))
-    for row in rows:
-        place = int(row["text"].partition(":")[0])
-        assert row["value"] == pytest.approx(model.rules[place].outcome.value)
+    for k, row in enumerate(rows, start=1):
+        assert row["text"].startswith(f"{k}: ")
+        place = strongest(model, None)[k - 1]
+        outcome = model.rules[place].outcome
+        other = outcome.otherwise if isinstance(outcome, Adds) else 0.0
+        sign = 1 if model.rules[place].head.first == class_of_interest(model) else -1
+        assert row["value"] == pytest.approx(sign * (outcome.value - other))
         assert str(model.rules[place].body) in row["text"]
+
+
+def test_directions_have_colours_and_a_legend():
+    """Bars to the right raise the class of interest; the legend says so, the title is in words."""
+    chart = rw.plot_rules(OF_TWO)
+    color = layers(chart)[0]["encoding"]["color"]
+    interest = class_of_interest(OF_TWO.model_)
+    names = OF_TWO.model_.class_names
+    assert color["scale"]["domain"] == [
+        f"raises the probability of {names[1 - interest]}",
+        f"raises the probability of {names[interest]}",
+    ]
+    assert len(set(color["scale"]["range"])) == 2
+    assert color["legend"]
+    for row in drawn(chart):
+        assert row["effect"].endswith(names[interest]) == (row["value"] >= 0)
+    title = chart.to_dict()["title"]
+    assert "AdditiveRules" not in json.dumps(title)
+    of_three = drawn(rw.plot_rules(OF_THREE))
+    for i, row in zip(strongest(OF_THREE.model_, len(of_three)), of_three, strict=True):
+        rule = OF_THREE.model_.rules[i]
+        assert row["effect"].endswith(rule.head.text(OF_THREE.model_.class_names))
 
 
 def test_changes_of_a_row_add_up():

@@ -22,7 +22,7 @@ class ToyWriter(RowWriter):
     least, greatest = "LEAST", "MOST"
     exp, where = "EXP({})", "IF({}; {}; {})"
     missing, known = ("MISSING({})",) * 2, ("KNOWN({})",) * 2
-    declare, read, first = "LET {} := {}\n", "READ_{}({})", "{} AT FIRST {}"
+    comment, declare, read, first = "NOTE {}\n", "LET {} := {}\n", "READ_{}({})", "{} AT FIRST {}"
 
     def literal(self, value):
         return repr(value)
@@ -37,16 +37,21 @@ class ToyWriter(RowWriter):
 
 def write_toy(program):
     writer = ToyWriter(program)
-    text = "".join(writer.statements())
-    return text + f"GIVE {' & '.join(map(writer.value, program.outputs))}\n"
+    reads = zip(writer.variables.values(), writer.columns(), strict=True)
+    text = "".join(f"LET {name} := {value}\n" for name, value in reads)
+    return (
+        text
+        + "".join(writer.statements())
+        + f"GIVE {' & '.join(map(writer.value, program.outputs))}\n"
+    )
 
 
 def test_every_form_can_be_written():
     """The few lines above write a model of any form, with all its values."""
     text = write_toy(churn_model().program)
-    assert text.startswith("LET x0 := READ_number('age')\n")
-    assert "WHEN x0 <= 34.0 AND (x1 IS 'red') DO v0_1 += 0.83\n" in text
-    assert "LET v2_1 := EXP((v0_1 MINUS v1))\n" in text
+    assert text.startswith("LET age := READ_number('age')\n")
+    assert "WHEN age <= 34.0 AND (color IS 'red') DO score_churn += 0.83\n" in text
+    assert "LET odds_churn := EXP((score_churn MINUS largest))\n" in text
 
 
 @given(models() | dnf_models() | vote_models())
@@ -62,7 +67,7 @@ def test_a_registered_target_is_exported_and_verified(monkeypatch):
     right = model.predict_proba
 
     def run(write, program, rows):
-        assert write(program).startswith("LET")
+        assert "NOTE rule 1: points -2.346 for churn: color is known and " in write(program)
         scores = model.scores(rows)
         labels = model.predict(rows)
         answers = zip(scores.tolist(), right(rows).tolist(), labels, strict=True)
@@ -70,7 +75,7 @@ def test_a_registered_target_is_exported_and_verified(monkeypatch):
         return [Answer(s, p, label, ()) for s, p, label in answers], ["toy was here"]
 
     monkeypatch.setitem(TARGETS, "toy", ExportTarget("a toy", write_toy, {"toy": run}))
-    assert model.export("toy") == write_toy(model.program)
+    assert model.export("toy") == write_toy(model.commented_program)
     report = model.verify_exports()
     assert report.targets[-1] == "toy"
     assert report.notes == ("toy was here",)

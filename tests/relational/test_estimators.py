@@ -199,7 +199,7 @@ def test_clear_errors(cases):
         STUMP.fit(cases)
     with pytest.raises(DataError, match="have the class 'yes': two are needed"):
         RelationalClassifier().fit(cases[cases.y == "yes"])
-    with pytest.raises(ValueError, match="needs a target: give y"):
+    with pytest.raises(ValueError, match="needs a target: pass y"):
         RelationalClassifier().fit(related(signal_tables(), target=None, drop=["cases.class"]))
     with pytest.raises(ValueError, match="functions: 'avg' is unknown"):
         RelationalClassifier(functions=["avg"]).fit(cases)
@@ -208,7 +208,7 @@ def test_clear_errors(cases):
     with pytest.raises(ValueError, match="max_depth=0 must be a whole number >= 1"):
         RelationalClassifier(max_depth=0).fit(cases)
     tables = {"cases": {"id": [1, 2], "class": ["a", "b"]}, "parts": {"case": [1, 2]}}
-    with pytest.raises(DataError, match="No column differs between the instances"):
+    with pytest.raises(DataError, match="No column varies between the instances"):
         RelationalClassifier().fit(related(tables))
 
 

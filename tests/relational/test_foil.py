@@ -340,9 +340,9 @@ def test_bad_input():
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"rows": []}, "asks for no row"),
-        ({"tests": [[2, {"column": "kind", "op": "=", "value": "b"}]]}, "that there is not"),
-        ({"tests": [[1, {"column": "kind", "op": ">=", "value": "b"}]]}, "does not fit"),
+        ({"rows": []}, "requests no row"),
+        ({"tests": [[2, {"column": "kind", "op": "=", "value": "b"}]]}, "that does not exist"),
+        ({"tests": [[1, {"column": "kind", "op": ">=", "value": "b"}]]}, "does not match"),
         ({"tests": [[1]]}, "a row and a condition"),
         ({"tests": [["1", {"column": "kind", "op": "=", "value": "b"}]]}, "no number of a row"),
         ({"compared": [{"one": 1, "column": "kind", "op": "<", "other": 1}]}, "by '<'"),

@@ -135,10 +135,10 @@ def test_labels_and_thresholds_come_from_training_rows():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"keys": {"order": "customer"}}, "There is no table 'order'. The tables are: 'customers'"),
-        ({"keys": {"orders": "custom"}}, "Table 'orders' has no column 'custom'. Its columns are"),
+        ({"keys": {"order": "customer"}}, "There is no table 'order'. Did you mean orders?"),
+        ({"keys": {"orders": "custom"}}, "Table 'orders' has no column 'custom'. Did you mean c"),
         ({"keys": {"items.order": "orders.no"}}, "Table 'orders' has no column 'no'"),
-        ({"key": "age"}, "The key 20.0 is that of|Row . .* has no 'age'|Key .* holds"),
+        ({"key": "age"}, "The key 20.0 occurs in|Row . .* has no 'age'|Key .* holds"),
         ({"target": "gone"}, "Table 'customers' has no column 'gone'"),
         ({"times": {"orders": "kind"}}, "must be all dates or all numbers, not orders.kind"),
         ({"cutoff": "then"}, "Table 'customers' has no column 'then'"),
@@ -155,7 +155,7 @@ def test_wrong_names_are_told(changes, message):
 def test_keys_of_instances_identify_them():
     """A missing or doubled key names the table, the key and the remedy."""
     cases = {"id": [1, 2, 2], "x": [1, 2, 3]}
-    with pytest.raises(DataError, match=r"The key 2 is that of 2 rows of table 'cases'.*Remove"):
+    with pytest.raises(DataError, match=r"The key 2 occurs in 2 rows of table 'cases'.*Remove"):
         Relations({"cases": cases}, "cases", key="id")
     cases = {"id": ["a", None, "b"], "x": [1, 2, 3]}
     with pytest.raises(DataError, match=r"Row 1 .* of table 'cases' has no 'id'"):

@@ -148,7 +148,7 @@ def test_rules_are_sorted_filtered_and_opened(opened):
     page.run('document.querySelector("th button[data-key=\\"4\\"]").click()')
     assert [supports[int(place)] for place in page.run(SHOWN)] == sorted(sizes)
     page.run(
-        'const s = document.getElementById("search"); s.value = "COLOR then"; '
+        'const s = document.getElementById("search"); s.value = "COLOR ="; '
         's.dispatchEvent(new Event("input"))'
     )
     found = {int(place) for place in page.run(SHOWN)}
@@ -158,7 +158,7 @@ def test_rules_are_sorted_filtered_and_opened(opened):
     )
     page.run('document.querySelector("tr.rule:not([hidden]) .if button").click()')
     told = page.run('return document.querySelector("tr.detail:not([hidden])").textContent')
-    for words in ("Classes of the covered rows", "P-value", "What the learner counted"):
+    for words in ("Classes of the rows where it applies", "P-value", "What the learner counted"):
         assert words in told
 
 

@@ -103,7 +103,9 @@ def test_sizes_and_price_come_from_the_summary():
     rng = np.random.default_rng(2)
     model = compact(max_rules=None, size="cv", n_subsamples=0).fit(rows_of(rng, 200)).model_
     (drawing,) = insight.size_drawings(model)
-    assert f"with the {len(model.rules)} rule" in drawing.text
+    (marked,) = [line for line in drawing.lines if line.kind == "points"]
+    assert marked.x.tolist() == [len(model.rules)]
+    assert "(marked)" in drawing.text
     for nonsense in (
         3,
         {"n_rules": 1},
@@ -120,12 +122,12 @@ def test_importance_is_of_points_or_of_uses():
     """Models that add up have importances, others tell how many rules use a column."""
     additive, table = model_and_rows("mlrules")
     rows = EvaluatedRows(additive, table)
-    assert insight.importance_drawing(additive, rows).title == "Importance of columns"
-    assert insight.dependence_drawings(rows)
+    found = insight.column_importances(additive, rows)
+    assert insight.importance_drawing(additive, found).title == "What each column contributes"
     dnf, table = model_and_rows("sl2")
     rows = EvaluatedRows(dnf, table)
-    assert "rules that use them" in insight.importance_drawing(dnf, rows).title
-    assert insight.dependence_drawings(rows) == []
+    assert insight.column_importances(dnf, rows) == {}
+    assert "rules that use them" in insight.importance_drawing(dnf, {}).title
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -151,7 +153,7 @@ def test_a_report_evaluates_its_rows_once(name, monkeypatch):
     assert told.rules
     assert calls["decided_bits"] == 1
     assert calls["scores"] <= 1
-    assert calls["importance"] == (told.importance.title == "Importance of columns")
+    assert calls["importance"] == (told.importance.title == "What each column contributes")
 
 
 def test_the_summary_of_no_data_describes_the_schema():

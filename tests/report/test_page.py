@@ -16,7 +16,10 @@ from rulewright.model import AdditiveRules, storage
 from rulewright.report import report_html, write_report
 
 VOID = {"img", "meta", "input", "br", "path", "circle", "rect"}
-PARTS = ["model", "performance", "rules", "whatif", "data-summary", "provenance"]
+PARTS = [
+    *("rules", "model", "performance", "columns", "whatif"),
+    *("data-checks", "data-summary", "provenance", "signatures"),
+]
 
 
 class Page(HTMLParser):
@@ -61,7 +64,7 @@ def test_every_form_has_all_parts(name):
     assert page.open == []
     assert len(page.ids) == len(set(page.ids))
     assert [one for one in page.ids if one in PARTS] == PARTS
-    assert sum(one.startswith("rule-") for one in page.ids) - 1 == len(model.rules)
+    assert sum(one.startswith("rule-") for one in page.ids) - 2 == len(model.rules)
     assert "Measured on" in page.text
     for figure in ["Accuracy", "Brier score"] if model.head_names else ["R2", "RMSE"]:
         assert figure in page.text

@@ -14,7 +14,7 @@ OUTCOMES = [
         {"head": 0, "adds": 0.5, "otherwise": -0.5},
     ),
     (Claims(2, 0.75), "c with probability 0.750", {"head": 2, "claims": 0.75}),
-    (Votes(0, 0.125), "12.50 of 100 votes for a", {"head": 0, "votes": 0.125}),
+    (Votes(0, 0.125), "12.50 votes for a", {"head": 0, "votes": 0.125}),
     (Says((0.25, 0.75)), "b with probability 0.750", {"says": [0.25, 0.75]}),
 ]
 

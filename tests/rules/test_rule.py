@@ -68,7 +68,7 @@ def test_wilson_interval_stays_inside_zero_and_one(share):
 def test_a_rule_that_covers_nothing_has_no_precision():
     """Without covered weight, precision and its interval are NaN."""
     rule = a_rule(Conjunction(), 0, 0.5, 0.0, (0.0, 0.0))
-    assert all(map(math.isnan, (rule.precision, *rule.precision_interval)))
+    assert all(map(math.isnan, (rule.precision, *rule.share_interval)))
 
 
 def test_numpy_numbers_become_plain_ones():
@@ -126,9 +126,10 @@ def test_outside_coverage_by_hand():
     """Rows inside count a fifth, at most a fifth of those outside, which give the certainty."""
     mixed = Coverage.outside(np.array([20.0, 80.0]), np.array([15.0, 35.0]))
     assert (mixed.support, mixed.rows) == (100.0, "outside")
-    assert mixed.class_weights == pytest.approx((50 * 16 / 60, 50 * 44 / 60))
+    assert mixed.class_weights == mixed.counts == (20.0, 80.0)
+    assert mixed.corrected == mixed.share_weights == pytest.approx((50 * 16 / 60, 50 * 44 / 60))
     uneven = Coverage.outside(np.array([10.0, 100.0]), np.array([5.0, 5.0]))
-    assert uneven.class_weights == pytest.approx((10 * 5.1 / 12, 10 * 6.9 / 12))
+    assert uneven.corrected == pytest.approx((10 * 5.1 / 12, 10 * 6.9 / 12))
     alone = Coverage.outside(np.array([0.0, 10.0]), np.zeros(2))
     assert (alone.support, alone.share_text(Head(1, 1))) == (10.0, "")  # nothing is known
 

@@ -175,14 +175,17 @@ def test_digits_of_all_columns_are_those_of_the_numeric_ones():
         ({"monotone": ["a"]}, "monotone: must be a dict with column names as keys"),
         ({"monotone": {"a": "up"}}, "monotone: column 'a' must be increasing or decreasing"),
         ({"monotone": {"a": ["up"]}}, "monotone: column 'a' must be increasing or decreasing"),
-        ({"operators": {"a": ["<"]}}, "operators: '<' for column 'a' is none of <=, >=, =, !=, is"),
-        ({"operators": {"a": [[]]}}, "is none of"),
+        (
+            {"operators": {"a": ["<"]}},
+            "operators: '<' for column 'a' is not one of <=, >=, =, !=, is",
+        ),
+        ({"operators": {"a": [[]]}}, "is not one of"),
         ({"operators": {"a": "<="}}, "operators: must be a list, not '<='"),
         ({"operators": {"a": []}}, "operators: column 'a' has none. .* forbidden"),
-        ({"digits": 0}, "digits: all columns must have a whole number from 1 to 15, not 0"),
-        ({"digits": {"a": True}}, "digits: column 'a' must have a whole number"),
-        ({"digits": 2.0}, "must have a whole number from 1 to 15, not 2.0"),
-        ({"digits": {"a": 16}}, "must have a whole number from 1 to 15, not 16"),
+        ({"digits": 0}, "digits: all columns must have an integer from 1 to 15, not 0"),
+        ({"digits": {"a": True}}, "digits: column 'a' must have an integer"),
+        ({"digits": 2.0}, "must have an integer from 1 to 15, not 2.0"),
+        ({"digits": {"a": 16}}, "must have an integer from 1 to 15, not 16"),
     ],
 )
 def test_wrong_constraints_are_told(value, message):
@@ -203,8 +206,8 @@ def test_wrong_constraints_are_told(value, message):
         ({"digits": {"color": 2}}, "digits: column 'color' is nominal"),
         ({"operators": {"a": ["="]}}, "operators: '=' does not fit the numeric column 'a'. Use <="),
         ({"operators": {"color": ["<="]}}, "'<=' does not fit the nominal column 'color'. Use ="),
-        ({"forbidden": ["a"], "required": ["a"]}, "required: column 'a' is forbidden too"),
-        ({"groups": [["a"]], "required": ["a", "b"]}, "required: no group holds a, b together"),
+        ({"forbidden": ["a"], "required": ["a"]}, "required: column 'a' is also forbidden"),
+        ({"groups": [["a"]], "required": ["a", "b"]}, "required: no group contains a, b"),
     ],
 )
 def test_what_the_columns_cannot_meet_is_told(value, message):

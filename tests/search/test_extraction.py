@@ -280,7 +280,7 @@ def test_schemas_that_do_not_fit_are_refused():
     few = read_table({"a": [1.0], "b": [1.0], "c": ["p"]}).schema
     with pytest.raises(DataError, match="the schema does not"):
         rules_from(case["model"], few)
-    with pytest.raises(DataError, match="1 labels only"):
+    with pytest.raises(DataError, match="only 1 labels"):
         rules_from(case["model"] | {"pandas_categorical": []}, few)
 
 

@@ -79,11 +79,11 @@ def test_doubts_of_the_learner_weights_and_costs_are_reasons():
 def test_other_models_and_labels_are_refused():
     """Rules must take what they add, of two classes, and the learner must have counted rules."""
     X, y = rows()
-    with pytest.raises(ValueError, match="give `generated`"):
+    with pytest.raises(ValueError, match="pass `generated`"):
         margin_certificate(weighted_model(summary={}), X, y)
     with pytest.raises(ValueError, match="held_out_certificate"):
         margin_certificate(weighted_model(otherwise=0.0), X, y)
-    with pytest.raises(DataError, match="'perhaps' is no class"):
+    with pytest.raises(DataError, match="'perhaps' is not a class"):
         margin_certificate(weighted_model(), X, np.where(y == "no", "perhaps", y))
     three = AdditiveRules(
         weighted_model().schema, np.array(["a", "b", "c"]), (0.0, 0.0, 0.0), (), {}

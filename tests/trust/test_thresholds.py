@@ -72,7 +72,7 @@ def test_the_best_are_among_few_lines(est, rows, tmp_path):
     text = str(few)
     assert text.startswith("thresholds for the probability of yes, on 300 rows (")
     assert "predicted yes" in text
-    assert text.endswith("expect slightly less on new rows")
+    assert text.endswith("expect slightly worse figures on new rows")
     assert list(few.to_frame("pandas")["best"]).count("accuracy") <= 1
     assert "<table" in few._repr_html_()
 
@@ -116,7 +116,7 @@ def test_wrong_input_is_refused(est, rows):
     X, y = rows
     with pytest.raises(ValueError, match="positive='maybe': 'maybe' is no class"):
         compare_thresholds(est, X, y, positive="maybe")
-    with pytest.raises(ValueError, match="no row of the class 'yes'"):
+    with pytest.raises(ValueError, match="no row of class 'yes'"):
         compare_thresholds(est, X, np.full(len(y), "no"))
     three = mlrules().fit(*mixed_table(np.random.default_rng(0), 90, n_classes=3))
     with pytest.raises(ValueError, match="needs two classes, but the model has 3"):

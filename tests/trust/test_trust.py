@@ -118,7 +118,7 @@ def test_abstention_keeps_its_promise():
     assert min(kept[lead].mean() for lead in leads) > 0.1
     labels = found.predict(X_new, "?")
     assert ((labels == "?") == found.abstains(X_new)).all()
-    assert "at most 10.0% are wrong, with confidence 98%" in str(found)
+    assert "at most 10.0% of new predictions are wrong, with confidence 98%" in str(found)
     with pytest.raises(ValueError, match=r"target_error=0\.001 is not reached"):
         abstain_at(TWO, *draw(100), target_error=0.001)
 
@@ -212,14 +212,14 @@ def test_without_the_library_the_extra_is_named(monkeypatch):
     ("call", "error"),
     [
         (lambda X, y: conformal(TWO, X, y, alpha=0), "alpha"),
-        (lambda X, y: conformal(TWO, X, y, scale=SPREAD), "scale is for models of numbers"),
-        (lambda X, y: conformal(LINE, X, [1.0] * 5, by_class=True), "by_class is for models of"),
-        (lambda X, y: conformal(LINE, X, [1.0] * 5, scale=TWO), "scale must be a model of numbers"),
+        (lambda X, y: conformal(TWO, X, y, scale=SPREAD), "scale needs a regression model"),
+        (lambda X, y: conformal(LINE, X, [1.0] * 5, by_class=True), "by_class needs a"),
+        (lambda X, y: conformal(LINE, X, [1.0] * 5, scale=TWO), "scale must be a regression model"),
         (lambda X, y: conformal("x", X, y), "conformal needs a model with rules"),
-        (lambda X, y: abstain_at(LINE, X, y, 0.1), "abstain_at needs a model of classes"),
+        (lambda X, y: abstain_at(LINE, X, y, 0.1), "abstain_at needs a classification model"),
         (lambda X, y: abstain_at(TWO, X, y, 1.5), "target_error=1.5 must lie between 0 and 1"),
-        (lambda X, y: venn_abers(LINE, X, y), "venn_abers needs a model of classes"),
-        (lambda X, y: venn_abers(TWO, X, ["?", *y[1:]]), "a class that the model does not know"),
+        (lambda X, y: venn_abers(LINE, X, y), "venn_abers needs a classification model"),
+        (lambda X, y: venn_abers(TWO, X, ["?", *y[1:]]), "a class unknown to the model"),
         (lambda X, y: conformal(TWO, X, ["?"] * 5), "The targets have no class of the model"),
     ],
 )

@@ -185,7 +185,7 @@ def test_held_out_certificates_count_errors():
     assert stated.error == held_out_bound(int(wrong.sum()), len(y), 0.1)
     assert stated.among_predicted == selective_held_out_bound(k, m, len(y), 0.1)
     assert stated.joint.value == held_out_bound(k, len(y), 0.1).value
-    assert "predict and be wrong" in str(stated)
+    assert "a wrong prediction" in str(stated)
     with pytest.raises(ValueError, match="one label per row"):
         held_out_certificate(est.model_, X, y[:-1])
 

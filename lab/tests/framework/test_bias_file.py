@@ -51,11 +51,11 @@ STATEMENTS = {
     "{ plugin = 'sql', op = 'exists', limit = 0 }": "limit=0 must be a whole number of at least 1",
     "{ plugin = 'sql', op = 'exists', where = ['size > 2'] }": "must be 'a = label', 'x >= 1'",
     "{ plugin = 'sql', op = 'exists', where = ['size >'] }": "'size >' cannot be read",
-    "{ plugin = 'sql', op = 'exists', path = 3 }": "path = 3 must be a text",
-    "{ plugin = 'prolog', op = 'operator', predicate = 3 }": "predicate = 3 must be a text",
+    "{ plugin = 'sql', op = 'exists', path = 3 }": "path = 3 must be a string",
+    "{ plugin = 'prolog', op = 'operator', predicate = 3 }": "predicate = 3 must be a string",
     "{ plugin = 'sql', op = 'aggregate' }": "'aggregate' needs the key 'function'",
     "{ plugin = 'sql', op = 'aggregate', function = 'mode' }": "function='mode' must be one of",
-    "{ plugin = 'sql', op = 'count', at_least = ['1'] }": "must be a list of whole numbers",
+    "{ plugin = 'sql', op = 'count', at_least = ['1'] }": "must be a list of integers",
     "{ plugin = 'freetree', op = 'min_freq', min_support = 0.0 }": "min_support=0.0 must be above",
     "{ plugin = 'freetree', op = 'min_freq', min_support = 1.5 }": "min_support=1.5 must be above",
     "{ plugin = 'freetree', op = 'min_freq', order = 'sise' }": "order='sise'",
@@ -64,7 +64,7 @@ STATEMENTS = {
     "{ plugin = 'dispersion', op = 'sls', k = 0 }": "k=0 must be a whole number of at least 1",
     "{ plugin = 'term', op = 'bins', k = 5, only = [6] }": "bin 6 of 5",
     "{ plugin = 'term', op = 'modify', over = ['a'], how = 'not', rule = 'x > 1' }": "no rule",
-    "{ plugin = 'meta', op = 'combine', over = ['a'], span = [3, 2] }": "must be two places",
+    "{ plugin = 'meta', op = 'combine', over = ['a'], span = [3, 2] }": "must be two positions",
 }
 
 
@@ -286,7 +286,7 @@ def test_wrong_legacy_lines_are_named(line):
 def test_a_range_beyond_the_rules_that_came_is_an_error():
     """The limit was not reached on these data."""
     bias = parse_relational(FIGURE.replace(" 200", " 100").replace("[1-204]", "[1-104]"))
-    with pytest.raises(BiasError, match=r"rules 1 to 104 are asked for, but only \d+ were"):
+    with pytest.raises(BiasError, match=r"requests the rules 1 to 104, but only \d+ were"):
         Pipeline.from_bias(bias, calibration=None).fit(molecules())
 
 

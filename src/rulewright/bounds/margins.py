@@ -80,7 +80,7 @@ def _figure(given: float | Bound, name: str, quantity: Quantity) -> float:
 
 
 def _error_from(given: float | Bound, raw: float, terms: dict[str, float], l1_norm: float) -> Bound:
-    """State an error that follows from a figure, or from a bound with its own conditions."""
+    """Compute an error that follows from a figure, or from a bound with its own conditions."""
     norm = checked_positive(l1_norm, "l1_norm")
     reasons: tuple[str, ...] = ()
     if norm > 1 + _ROUNDING:

@@ -140,7 +140,7 @@ def bound_from_sample(
     least_n: int = 1,
     reasons: tuple[str, ...] = (),
 ) -> Bound:
-    """State the empirical figure plus (upper) or minus (lower) penalties, from `least_n` rows on.
+    """Compute the empirical figure plus (upper) or minus (lower) penalties, from `least_n` rows on.
 
     The number of rows that penalties divide by is `least_n` at least, so that they exist.
     """

@@ -1,4 +1,4 @@
-"""The command line: learn, compress, predict, show and export."""
+"""The `rulewright` command line."""
 
 import lazy_loader
 

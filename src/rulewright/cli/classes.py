@@ -1,4 +1,4 @@
-"""Options of `learn` about the classes: their order, their weights, how one is chosen."""
+"""Options of `learn` about the classes: order, weights and decision."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from rulewright.estimators import LEARNERS
 
 Text: TypeAlias = str | None
 
-_WEIGHTS = "Factors of the row weights: balanced, or CLASS=W,..."
+_WEIGHTS = "Class weights: balanced, or CLASS=W,... such as yes=5."
 
 
 def _option(metavar: str, text: str) -> Any:
@@ -23,26 +23,26 @@ def _option(metavar: str, text: str) -> Any:
 
 @dataclass(frozen=True)
 class ClassOptions:
-    """What was asked for about the classes, as text."""
+    """Options about the classes, as text."""
 
-    positive: Annotated[Text, _option("CLASS", "The class to look for, of two.")] = None
-    ordinal: Annotated[Text, _option("LOW,...,HIGH", "The classes form this scale.")] = None
+    positive: Annotated[Text, _option("CLASS", "Class of interest, of two classes.")] = None
+    ordinal: Annotated[Text, _option("LOW,...,HIGH", "The classes are ordered like this.")] = None
     class_weight: Annotated[Text, _option("WEIGHTS", _WEIGHTS)] = None
     decision: Annotated[Text, _option("DECISION", DECISION_HELP)] = None
 
     def check(self, learner: str, *, numbers: bool) -> None:
-        """Refuse what the task or the learner cannot do, before anything is read."""
+        """Refuse what the task or the learner does not support, before any file is read."""
         given = [f"--{n.replace('_', '-')}" for n, text in vars(self).items() if text is not None]
         if numbers and given:
-            raise ValueError(f"{given[0]} is about classes, but the target holds numbers.")
+            raise ValueError(f"{given[0]} needs classes, but the target is numeric. Leave it out.")
         if self.positive is not None and self.ordinal is not None:
-            raise ValueError("--positive and --ordinal both order the classes: give one.")
+            raise ValueError("--positive and --ordinal both set the class order. Give only one.")
         if self.ordinal is not None and "ordinal" not in LEARNERS[learner].DOMAINS:
             able = " and ".join(LEARNERS.with_parameter("ordinal"))
-            raise ValueError(f"--learner {learner} takes no --ordinal; {able} do.")
+            raise ValueError(f"--learner {learner} has no --ordinal. Learners with it: {able}.")
 
     def order_target(self, target: Target) -> Target:
-        """Return the target with the classes in the order asked for; the positive one is second."""
+        """Return the target with its classes in the requested order, the positive one second."""
         if self.ordinal is not None:
             return _in_order(target, split_at_commas(self.ordinal.replace("<", ",")), "--ordinal")
         if self.positive is None:
@@ -50,17 +50,17 @@ class ClassOptions:
         names = [label_of(value) for value in target.classes.tolist()]
         if self.positive not in names:
             raise DataError(
-                f"--positive {self.positive}: no such class. There are: {', '.join(names)}."
+                f"--positive {self.positive}: no such class. The classes are: {', '.join(names)}."
             )
         if len(names) != 2:
             raise DataError(
-                f"--positive goes with two classes, but the target has {len(names)}: leave it out."
+                f"--positive needs two classes, but the target has {len(names)}. Leave it out."
             )
         others = [name for name in names if name != self.positive]
         return _in_order(target, [*others, self.positive], "--positive")
 
     def settings(self, target: Target, estimator: Any) -> dict[str, Any]:
-        """Return the parameters of the estimator that say this."""
+        """Return the estimator parameters that correspond to these options."""
         classes, known = target.classes.tolist(), estimator.get_params(deep=False)
         found: dict[str, Any] = {}
         if self.ordinal is not None:
@@ -82,7 +82,7 @@ def _in_order(target: Target, names: Sequence[str], option: str) -> Target:
 
 
 def _weights(text: str, target: Target) -> Any:
-    """Read factors by class; those not named have the factor 1."""
+    """Parse factors per class; classes without a factor get 1."""
     if text == "balanced":
         return text
     labels = {label_of(value): value for value in target.classes.tolist()}
@@ -91,11 +91,11 @@ def _weights(text: str, target: Target) -> Any:
         name, equals, number = part.rpartition("=")
         if not equals:
             raise DataError(
-                f"--class-weight {part}: must be balanced, or CLASS=W,... such as yes=1,no=5."
+                f"--class-weight {part}: write balanced, or CLASS=W,... such as yes=1,no=5."
             )
         if name not in labels:
             raise DataError(
-                f"--class-weight {part}: no such class. There are: {', '.join(labels)}."
+                f"--class-weight {part}: no such class. The classes are: {', '.join(labels)}."
             )
         found[labels[name]] = read_number(number, f"--class-weight {part}")
     return found

@@ -1,4 +1,4 @@
-"""`rulewright compare`: learners, ours and others', on the same folds."""
+"""`rulewright compare`: learners and their rivals on the same folds."""
 
 import re
 from ast import literal_eval
@@ -29,10 +29,10 @@ from rulewright.comparison import (
     is_installed,
     known_learners,
 )
-from rulewright.data import DataError, Finding, detect_task, list_left_out
+from rulewright.data import DataError, Finding, detect_task, list_left_out, offer_names
 from rulewright.estimators import LEARNERS, parse_settings
 
-_RARE = "class {} has only {} rows: some folds are learned or judged without it"
+_RARE = "class {} has only {} rows: some training or test folds contain none of them"
 _USUAL_RIVALS = ("lightgbm", "hgb", "forest", "logistic")
 
 _KNOWN = ", ".join(found.suites()) if (found := installed_suites()) else f"none, see '{ADVICE}'"
@@ -45,55 +45,55 @@ app = typer.Typer(add_completion=False)
 def compare(
     file: Annotated[
         Path | None,
-        typer.Argument(help="Table to compare on, as for 'learn'.", show_default=False),
+        typer.Argument(help="Table to compare on, with --target.", show_default=False),
     ] = None,
     target: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column with the classes of FILE.")
+        str | None, typer.Option(metavar="COL", help="Column with the classes, for FILE.")
     ] = None,
     suite: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help=f"Collection of data sets: {_KNOWN}."),
+        typer.Option(metavar="NAME", help=f"Collection of data sets to compare on: {_KNOWN}."),
     ] = None,
     sets: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="SET,...", help="Data sets of the papers; some of the suite's, or any."
+            metavar="SET,...", help="Data sets by name; with --suite, a selection from the suite."
         ),
     ] = None,
     learners: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME,...",
-            help="On several data sets the first is compared with each of the others. Ours, ours "
-            "with '.paper' for the published settings, and others that are installed: "
-            f"{', '.join(RIVALS_OF_TABLES)}, and those of 'pip install rulewright-lab'; settings "
-            "follow after colons, as in mlrules:max_rules=50:l2=0.",
+            help="Learners to compare; on several data sets the first is tested against all "
+            "others. Take names from 'rulewright learners', names with '.paper' for the published "
+            f"settings, or installed rivals: {', '.join(RIVALS_OF_TABLES)}; 'pip install "
+            "rulewright-lab' adds more. Append settings after colons: mlrules:max_rules=50:l2=0.",
         ),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, metavar="K", help="Folds.")] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     saved: Annotated[
         str | None,
         typer.Option(
             "--name",
             metavar="NAME",
-            help="Name of the files written, so that comparisons on the same data stand side by "
-            "side; by default the suite or the file.",
+            help="Name of the written files; the same name collects comparisons on the same data. "
+            "By default the suite or the file.",
         ),
     ] = None,
     *,
     table: TableOptions,
     options: RunOptions,
 ) -> None:
-    """Compare learners by cross-validation on FILE, or on data sets of the papers."""
+    """Compare learners by cross-validation, on FILE or on data sets of the papers."""
     asked = choose_learners(split_names(learners) or default_learners(file is not None))
     name, data = choose_data(file, target, table, suite, split_names(sets), folds)
     labels = [learner.label for learner in asked]
     title = f"{len(labels)} learners compared on {name}"
     protocol = FoldProtocol(folds, options.runs)
     about = [
-        f"The same {protocol} for every learner; all on one thread, with their defaults except for "
-        "the settings after their names. Seconds are those of the processor."
+        f"The same {protocol} for every learner, on one thread. Settings are defaults unless "
+        "they follow the name. Seconds are processor time."
     ]
     write = file_report if file is not None else _suites().comparison_report
     files = f"compare-{name if saved is None else checked_name(saved)}"
@@ -109,14 +109,14 @@ def compare(
 
 
 def checked_name(name: str) -> str:
-    """Refuse a name that is no part of the name of a file."""
+    """Refuse a name that cannot be part of a file name."""
     if not re.fullmatch(r"[\w.+-]+", name):
-        raise ValueError(f"--name {name!r}: take letters, digits and . + - _ only")
+        raise ValueError(f"--name {name!r}: use only letters, digits and . + - _")
     return name
 
 
 def default_learners(on_file: bool) -> list[str]:
-    """Return the learners that are compared unless some are named."""
+    """Return the learners to compare when none are named."""
     if not on_file:
         return ["mlrules", "slipper", "sl2"]
     rivals = [name for name in _USUAL_RIVALS if is_installed(name)]
@@ -124,12 +124,12 @@ def default_learners(on_file: bool) -> list[str]:
 
 
 def choose_learners(texts: list[str]) -> list[Learner]:
-    """Parse names of learners, such as ``mlrules`` or ``mlrules:max_rules=50:l2=0``."""
+    """Parse learners, such as ``mlrules`` or ``mlrules:max_rules=50:l2=0``."""
     known, chosen = known_learners(), []
     for text in texts:
         name, *settings = text.split(":")
         if name not in known:
-            raise ValueError(f"--learners {name}: unknown. Known are: {', '.join(known)}.")
+            raise ValueError(f"--learners {name}: unknown. {offer_names(name, [*known])}")
         learner = known[name]
         try:
             parameters = _parameters(learner, split_settings(settings))
@@ -140,7 +140,7 @@ def choose_learners(texts: list[str]) -> list[Learner]:
 
 
 def _parameters(learner: Learner, settings: dict[str, str]) -> dict[str, object]:
-    """Parse settings: ours by their domains, those of rivals as Python literals or else text."""
+    """Parse settings: by their domains for our learners, else as Python literals or text."""
     if learner.kind in LEARNERS:
         return parse_settings(learner.kind, settings, LEARNERS[learner.kind].settable())
     parsed: dict[str, object] = dict(settings)
@@ -161,30 +161,30 @@ def choose_data(
     """Return the name of the comparison and its data sets."""
     if file is not None:
         if target is None or suite is not None or sets:
-            raise ValueError("FILE needs --target, and excludes --suite and --sets.")
+            raise ValueError("FILE needs --target and excludes --suite and --sets.")
         return file.stem, [_data_of(file, target, table, n_folds)]
     if table != TableOptions():
-        raise ValueError("Options of how a table is read go with FILE only. Leave them out.")
+        raise ValueError("Options for reading a table need FILE. Leave them out.")
     if suite is None and not sets:
         raise ValueError("Give FILE with --target, or --suite, or --sets.")
     return suite or "sets", _suites().suite_data(suite, sets)
 
 
 def _suites() -> Suites:
-    """Return the suites that are installed, or tell how to install them."""
+    """Return the installed suites, or raise an error that says how to install them."""
     if (found := installed_suites()) is None:
         raise ValueError(f"--suite and --sets need the data sets of the papers: {ADVICE}.")
     return found
 
 
 def _data_of(file: Path, target: str, table: TableOptions, n_folds: int) -> FileData:
-    """Read a file once, to report what is wrong or decided before any trial."""
+    """Read a file once, to report its problems before the first trial."""
     roles = table.roles(target)
     source = open_training_file(file, roles, table.file_options())
     if detect_task(source, target) == "regression":
         raise DataError(
-            f"--target {target}: {file} holds numbers there, but compare judges classes. Name a "
-            "column of classes, or make classes of the numbers first."
+            f"--target {target}: this column of {file} is numeric, but compare needs classes. Name "
+            "a column of classes, or convert the numbers to classes first."
         )
     rows, findings = read_training(source, roles)
     classes, counts = rows.known_target.classes, np.bincount(rows.known_target.codes)

@@ -1,4 +1,4 @@
-"""`rulewright compress`: keep few rules of a saved model that predict like all of them."""
+"""`rulewright compress`: select a few rules of a saved model that predict like all of them."""
 
 import sys
 from pathlib import Path
@@ -26,7 +26,7 @@ def compress(
     model: Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)],
     file: Annotated[
         Path,
-        typer.Argument(help=f"Table to choose by, {ROWS_ADVICE}.", show_default=False),
+        typer.Argument(help=f"Table to select the rules on, {ROWS_ADVICE}.", show_default=False),
     ],
     target: Annotated[
         str, typer.Option(metavar="COL", help="Column with the classes.", show_default=False)
@@ -37,21 +37,22 @@ def compress(
             "--output",
             "-o",
             metavar="FILE",
-            help="Save the smaller model here, as JSON.",
+            help="File for the smaller model (JSON).",
             show_default=False,
         ),
     ],
     rules: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N", help="Most rules to keep.", show_default="by cross-validation"
+            min=1, metavar="N", help="Maximum number of rules.", show_default="by cross-validation"
         ),
     ] = None,
     weights: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
     ] = None,
     cv: Annotated[
-        int, typer.Option(min=2, metavar="FOLDS", help="Folds of the cross-validation: a fit each.")
+        int,
+        typer.Option(min=2, metavar="FOLDS", help="Folds of the cross-validation; each is a fit."),
     ] = 5,
     seed: Annotated[int, typer.Option(min=0, max=_LARGEST_SEED, help="Seed of the folds.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Threads.")] = 1,
@@ -61,7 +62,7 @@ def compress(
     *,
     reading: FileReading,
 ) -> None:
-    """Keep few rules of MODEL, with responses refitted to the classes of FILE."""
+    """Select a few rules of MODEL and refit their points to the classes of FILE."""
     check_output(output, "-o")
     options = reading.file_options()
     source = open_training_file(file, ColumnRoles(target, weights), options)
@@ -69,7 +70,7 @@ def compress(
     loaded, console = load_model(model), make_console()
     if (learner := find_learner(loaded)) is not None:
         name = type(learner).__name__
-        console.print(f"learning inside {cv} folds: {cv} fits of {name}", end="\n\n")
+        console.print(f"cross-validation: {cv} fits of {name}", end="\n\n")
     small = compress_model(
         loaded,
         source,
@@ -86,7 +87,7 @@ def compress(
 
 
 def _print(console: Console, small: AdditiveRules, output: Path, rules_shown: int) -> None:
-    """Print the sizes that were tried, the strongest rules and where the model is."""
+    """Print the sizes tried, the strongest rules and the path of the saved model."""
     print_curve(console, small.summary["compression"])
     console.print()
     print_rules(console, small, rules_shown, f"'rulewright show {output} --all' shows all")

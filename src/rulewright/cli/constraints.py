@@ -1,4 +1,4 @@
-"""Options of `learn` that constrain the rules, and the file that says which are generated."""
+"""Options of `learn` that constrain the rules, and the bias file of RUMBLE."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from rulewright.search import BiasError, ConstraintError, Constraints, load_bias
 
 Texts: TypeAlias = list[str] | None
 
-_MONOTONE = "Higher values raise (+) or lower (-) the class or number."
+_MONOTONE = "Higher values only raise (+) or only lower (-) the prediction."
 
 
 def _option(metavar: str, text: str) -> Any:
@@ -36,22 +36,25 @@ _OPTIONS = {
 
 @dataclass(frozen=True)
 class ConstraintOptions:
-    """What rules may be, as text."""
+    """Constraints on the rules, as text."""
 
     monotone: Annotated[Texts, _option("COL=+|-", _MONOTONE)] = None
-    forbid: Annotated[Texts, _option("COL", "No rule may use the column.")] = None
-    require: Annotated[Texts, _option("COL", "Every rule must use the column.")] = None
+    forbid: Annotated[Texts, _option("COL", "No rule may use this column.")] = None
+    require: Annotated[Texts, _option("COL", "Every rule must use this column.")] = None
     operators: Annotated[
-        Texts, _option("COL=OP,OP", "Operators allowed, as in 'age=<=,is missing'.")
+        Texts, _option("COL=OP,OP", "Allowed operators, as in 'age=<=,is missing'.")
     ] = None
-    together: Annotated[Texts, _option("COL,COL", "Columns that may occur in one rule.")] = None
+    together: Annotated[Texts, _option("COL,COL", "Columns that may occur in the same rule.")] = (
+        None
+    )
     digits: Annotated[Texts, _option("N|COL=N", "Significant digits of thresholds.")] = None
     bias: Annotated[
-        Path | None, _option("FILE", "Rules to generate, in the order of the prior (TOML; rumble).")
+        Path | None,
+        _option("FILE", "Rules to generate, in prior order: a TOML file, for rumble."),
     ] = None
 
     def parse(self) -> Constraints:
-        """Read the options, except the file of the bias."""
+        """Parse the options, except the bias file."""
         with errors_by_option():
             allowed = _by_column("operators", self.operators, "'age=<=,>='", str.partition)
             return Constraints(
@@ -69,7 +72,7 @@ class ConstraintOptions:
 
 @contextmanager
 def errors_by_option() -> Iterator[None]:
-    """Let errors about constraints name the option instead of the field."""
+    """Name the option instead of the field in errors about constraints."""
     try:
         yield
     except ConstraintError as error:
@@ -83,13 +86,13 @@ def _by_column(
     example: str,
     split: Callable[[str, str], tuple[str, str, str]] = str.rpartition,
 ) -> dict[str, str]:
-    """Split the texts ``column=value``; a column may appear once."""
+    """Split texts of the form ``column=value``; each column may appear once."""
     values: dict[str, str] = {}
     for text in texts or ():
         name, equals, value = (part.strip() for part in split(text, "="))
         if not (name and equals and value):
             raise ConstraintError(
-                field, f"{text!r} must be written as column=value, such as {example}"
+                field, f"{text!r} must have the form column=value, such as {example}"
             )
         if name in values:
             raise ConstraintError(field, f"column {name!r} is given twice; give it once")
@@ -116,7 +119,7 @@ def _whole(text: str) -> int:
 
 
 def set_bias(estimator: Any, learner: str, file: Path | None, target: str) -> None:
-    """Read a bias and hand it to the estimator; refuse one of another target."""
+    """Read a bias file and pass it to the estimator; refuse a bias with another target."""
     if file is None:
         return
     if "bias" not in estimator.get_params():

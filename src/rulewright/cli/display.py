@@ -12,8 +12,7 @@ from rich.text import Text
 
 from rulewright.data import Finding, Numbers, Target
 from rulewright.evidence import BRIER, name_figure
-from rulewright.model import escape_line, header, rule_cells, strongest, strongest_rules
-from rulewright.rules import Conjunction
+from rulewright.model import escape_line, header, shown_entries, strongest_rules, table_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Column, Table
-    from rulewright.model import RuleModel
+    from rulewright.model import RuleModel, TextLine
 
 _UNLIMITED = 100_000  # width of a file or a pipe: nothing is wrapped or cut
 _GAP = 2  # spaces between the columns of a table
@@ -142,14 +141,14 @@ def print_grid(
 
 def print_rules(console: Console, model: RuleModel, max_rules: int | None, hint: str) -> None:
     """Print the strongest rules, and how to see the others."""
-    text, order = strongest_rules(model, max_rules, hint), strongest(model, max_rules)
+    text, entries = strongest_rules(model, max_rules, hint), shown_entries(model, max_rules)
     if not console.is_terminal:
         sys.stdout.write(text + "\n")
         return
     console.print(Text(header(model)))
-    if order:
-        console.print(_rules_grid(model, order, console.width))
-    if len(order) < len(model):
+    if entries:
+        console.print(_rules_grid(table_lines(model, entries), console.width))
+    if sum(len(entry.places) for entry in entries) < len(model):
         console.print(Text(text.splitlines()[-1]))
 
 
@@ -248,26 +247,24 @@ def print_curve(console: Console, compression: Mapping[str, Any]) -> None:
         console.print(Text(escape_line(str(compression["warning"]))))
 
 
-def _rules_grid(model: RuleModel, order: Sequence[int], width: int) -> Grid:
-    names = [_short(name) for name in model.head_names]
-    cells = rule_cells(model, order)
-    grid = _grid(**dict.fromkeys(cells[0], "right"))
+def _rules_grid(lines: Sequence[TextLine], width: int) -> Grid:
+    titles, cells = [*lines[0].cells], [_shorten_class(one.cells) for one in lines]
+    grid = _grid(**{title: "left" if title == "class" else "right" for title in titles})
     grid.add_column("rule")
-    taken = sum(max(len(h), *(len(row[h]) for row in cells)) + _GAP for h in cells[0])
-    for i, row in zip(order, cells, strict=True):
-        rule = model.rules[i]
-        parts = rule.body.conditions if isinstance(rule.body, Conjunction) else [rule.body]
-        conditions = [str(part) for part in parts]
-        head = f"THEN {rule.head.text(names)}" if names else ""
-        grid.add_row(*map(Text, (*row.values(), wrap_rule(conditions, width - taken, head))))
+    taken = sum(max(len(h), *(len(own[h]) for own in cells)) + _GAP for h in titles)
+    for one, own in zip(lines, cells, strict=True):
+        grid.add_row(*map(Text, (*own.values(), wrap_rule(one.parts, width - taken))))
     return grid
 
 
-def wrap_rule(conditions: Sequence[str], width: int, head: str = "") -> str:
-    """Write a rule in lines that break between conditions and before its head."""
-    first, *others = conditions or ["true"]
-    lines = [f"IF {first}"]
-    for part in [*(f"and {condition}" for condition in others), *([head] if head else [])]:
+def _shorten_class(cells: dict[str, str]) -> dict[str, str]:
+    return cells | {"class": _short(cells["class"])} if "class" in cells else cells
+
+
+def wrap_rule(parts: Sequence[str], width: int) -> str:
+    """Write a rule in lines that break between its conditions and before what it decides."""
+    lines = [parts[0]]
+    for part in parts[1:]:
         if len(lines[-1]) + 1 + len(part) <= width:
             lines[-1] += f" {part}"
         else:

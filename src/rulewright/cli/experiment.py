@@ -1,4 +1,4 @@
-"""Trials of a command: running them, showing progress, writing reports."""
+"""Trials of a command: run them, show progress, write reports."""
 
 import json
 import os
@@ -32,24 +32,28 @@ N_CORES = os.cpu_count() or 1
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Options of how trials are run, with their declarations for the command line."""
+    """Options that control how trials run."""
 
     runs: Annotated[
         int,
-        typer.Option(min=1, metavar="N", help="Repetitions with other splits and random numbers."),
+        typer.Option(min=1, metavar="N", help="Repetitions, each with other splits and seeds."),
     ] = 1
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the splits and the learners.")] = 0
-    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Trials run in parallel.")] = N_CORES
+    seed: Annotated[int, typer.Option(min=0, help="Seed of splits and learners.")] = 0
+    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Trials to run in parallel.")] = (
+        N_CORES
+    )
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Folder for records, tables and charts.")
     ] = Path("results")
     time_limit: Annotated[
         float | None,
-        typer.Option(min=1, metavar="SECONDS", help="End a trial after this; it counts as failed."),
+        typer.Option(
+            min=1, metavar="SECONDS", help="Time limit per trial; a trial that exceeds it failed."
+        ),
     ] = None
     retry: Annotated[bool, typer.Option("--retry", help="Run failed trials again.")] = False
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Forget earlier records of these trials.")
+        bool, typer.Option("--fresh", help="Ignore earlier records of these trials.")
     ] = False
 
 
@@ -63,16 +67,16 @@ def perform(
     part: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Run what has no record yet, print the report, or its data, and write its files.
+    """Run the trials without a record, print the report or its data, and write its files.
 
-    The report on a part of the data sets does not replace that on all of them.
+    A report on some of the data sets does not replace the report on all of them.
     """
     options.out.mkdir(parents=True, exist_ok=True)
     path = options.out / f"{name}.records.jsonl"
     try:
         records = _records(path, title, trials, options)
     except KeyboardInterrupt:
-        typer.echo(f"{path} keeps what is done; the same command continues from there", err=True)
+        typer.echo(f"{path} keeps finished trials; the same command continues from there", err=True)
         raise
     report = replace(report_of(records), name=f"{name}-part" if part else name)
     origin = provenance(records)
@@ -87,7 +91,7 @@ def perform(
 
 
 def _records(path: Path, title: str, trials: Sequence[Job], options: RunOptions) -> list[Record]:
-    """Return the records of all trials, running those that have none."""
+    """Return the records of all trials; run the trials that have none."""
     keys = [trial.key for trial in trials]
     with Records(path) as records:
         if options.fresh:
@@ -101,7 +105,8 @@ def _records(path: Path, title: str, trials: Sequence[Job], options: RunOptions)
         if others := {record.get("commit") for record in known} - {now}:
             olds = ", ".join(sorted(map(str, others)))
             typer.echo(
-                f"note: records of other code are used ({olds}); --fresh forgets them", err=True
+                f"note: uses records of another code version ({olds}); --fresh ignores them",
+                err=True,
             )
         _check_data([trial for trial in trials if trial.key not in records.known])
         running = run_trials(
@@ -112,14 +117,14 @@ def _records(path: Path, title: str, trials: Sequence[Job], options: RunOptions)
                 if record["status"] != "ok":
                     _report_failure(record)
                 advance()
-        # A record may come from a run of another extent, so its description is replaced.
+        # A record may come from a run of another size, so its description is replaced.
         return [{**records.known[trial.key], **trial.about()} for trial in trials]
 
 
 def _check_data(trials: Sequence[Job]) -> None:
-    """Load every data set once, to fetch it and to report each failure once.
+    """Load every data set once, to download it and to report each failure once.
 
-    If no set can be loaded, that is an error.
+    If no data set can be loaded, raise an error.
     """
     errors = {}
     sets = dict.fromkeys(trial.data for trial in trials if isinstance(trial, Trial))
@@ -160,6 +165,6 @@ _COMMA = re.compile(r",(?![^(]*\))")
 
 
 def split_names(texts: Sequence[str] | None) -> list[str]:
-    """Split names given with commas, or by repeating the option; each is taken once."""
+    """Split names at commas, over all uses of the option; drop duplicates."""
     names = [name.strip() for text in texts or () for name in _COMMA.split(text)]
     return list(dict.fromkeys(name for name in names if name))

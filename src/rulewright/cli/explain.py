@@ -1,4 +1,4 @@
-"""`rulewright explain`: why rows of a file get their answers, and what would change them."""
+"""`rulewright explain`: reasons for predictions, and the changes that would flip them."""
 
 import json
 from collections.abc import Sequence
@@ -30,39 +30,39 @@ Texts: TypeAlias = list[str] | None
 
 @dataclass(frozen=True)
 class ChangeRequest:
-    """What may change, and what to reach, as the options say it."""
+    """Options of a counterfactual: which columns may change, and the goal."""
 
     to: Annotated[
         str | None,
         typer.Option(
             metavar="CLASS|LOW..HIGH",
-            help="Answer to reach: a class, or numbers such as 10..20 or 10.. "
-            "(with --counterfactual).",
+            help="Prediction to reach (with --counterfactual): a class, or a range of numbers "
+            "such as 10..20 or 10.. ",
         ),
     ] = None
     immutable: Annotated[
-        Texts, typer.Option(metavar="COL", help="Column that must not change; may be repeated.")
+        Texts, typer.Option(metavar="COL", help="Column that must keep its value; may be repeated.")
     ] = None
     only: Annotated[
         Texts,
-        typer.Option(metavar="COL", help="Column that may change, no other; may be repeated."),
+        typer.Option(metavar="COL", help="Change only this column; may be repeated."),
     ] = None
     monotone: Annotated[
         Texts,
         typer.Option(
             metavar="COL=DIRECTION",
-            help="Values may only be increasing, or decreasing; may be repeated.",
+            help="Let values only increase or only decrease; may be repeated.",
         ),
     ] = None
 
     def check_alone(self) -> None:
-        """Refuse options that mean nothing without --counterfactual."""
+        """Refuse options that need --counterfactual."""
         for item in fields(self):
             if getattr(self, item.name):
                 raise ValueError(f"--{item.name} needs --counterfactual.")
 
     def text(self, model: RuleModel, table: Table, rows: Sequence[int]) -> str:
-        """Tell what would change the answers for some rows of a table."""
+        """Return the changes that flip the predictions of some rows of a table."""
         options: dict[str, Any] = {
             "X": table,
             "immutable": self.immutable or (),
@@ -81,7 +81,9 @@ class ChangeRequest:
         for text in self.monotone or ():
             name, equals, direction = text.rpartition("=")
             if not (name and equals and direction):
-                raise ValueError(f"--monotone {text}: write COL=DIRECTION, as income=increasing.")
+                raise ValueError(
+                    f"--monotone {text}: write COL=DIRECTION, such as income=increasing."
+                )
             directions[name.strip()] = direction.strip()
         return directions
 
@@ -89,14 +91,16 @@ class ChangeRequest:
         if isinstance(model, ClassModel):
             return {"target_class": self.to}
         if self.to is None:
-            raise ValueError("--to LOW..HIGH is needed: the numbers to reach, such as 10..20.")
+            raise ValueError(
+                "--counterfactual needs --to LOW..HIGH: a range to reach, such as 10..20."
+            )
         low, dots, high = self.to.partition("..")
         try:
             ends = tuple(float(end) if end.strip() else None for end in (low, high))
         except ValueError:
             ends = (None, None)
         if not dots or ends == (None, None):
-            raise ValueError(f"--to {self.to}: give numbers such as 10..20, 10.. or ..20.")
+            raise ValueError(f"--to {self.to}: write a range such as 10..20, 10.. or ..20.")
         return {"target_range": ends}
 
 
@@ -107,7 +111,7 @@ def explain(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Rows to explain; only the columns that the rules use are needed.",
+            help="Rows to explain; only the columns that the rules use are required.",
             show_default=False,
         ),
     ],
@@ -116,28 +120,28 @@ def explain(
         typer.Option(
             min=0,
             metavar="N",
-            help="Row to explain, counted from 0; may be repeated.  "
+            help="Number of a row to explain, counted from 0; may be repeated.  "
             f"[default: the first {_SHOWN_ROWS}]",
             show_default=False,
         ),
     ] = None,
     show_all: Annotated[
         bool,
-        typer.Option("--all", help=f"Print all reasons, not the {SHOWN_REASONS} strongest."),
+        typer.Option("--all", help=f"Print all reasons, not only the {SHOWN_REASONS} strongest."),
     ] = False,
     counterfactual: Annotated[
         bool,
         typer.Option(
-            "--counterfactual", help="Print the fewest and smallest changes that change the answer."
+            "--counterfactual", help="Print the smallest changes that flip the prediction."
         ),
     ] = False,
     *,
     asked: ChangeRequest,
-    as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     smiles: Smiles = None,
     reading: FileReading,
 ) -> None:
-    """Print why MODEL answers as it does on rows of FILE: the strongest reasons first."""
+    """Explain the predictions of MODEL for rows of FILE: the strongest reasons first."""
     if not counterfactual:
         asked.check_alone()
     opened = OpenedModel(model)
@@ -149,7 +153,7 @@ def explain(
         raise ValueError(f"--row {beyond[0]}: {file} has {source.n_rows} rows, counted from 0.")
     if counterfactual:
         if as_json:
-            raise ValueError("--json prints explanations; leave it out with --counterfactual.")
+            raise ValueError("--json does not work with --counterfactual. Leave one of them out.")
         table = read_like(source, loaded.schema, loaded.columns)
         print_decisions(table)
         typer.echo(asked.text(loaded, table, rows))
@@ -164,7 +168,7 @@ def explain(
 
 
 def explain_rows(model: RuleModel, source: Source, rows: Sequence[int]) -> dict[int, Explanation]:
-    """Explain rows of a file, of which only some are in memory at a time."""
+    """Explain rows of a file that is read in parts."""
     found: dict[int, Explanation] = {}
     notes, before = [*source.notes], 0
     with errors_of(source):
@@ -180,10 +184,10 @@ def explain_rows(model: RuleModel, source: Source, rows: Sequence[int]) -> dict[
 
 
 def plain_data(rows: Sequence[int], found: dict[int, Explanation]) -> dict[str, Any]:
-    """Give the explanations of rows as plain data, with what they share told once."""
+    """Return the explanations as plain data; shared parts appear once."""
     shared, listed = {}, []
     for row in rows:
         content = found[row].to_dict()
-        listed.append({"row": row, **content.pop("rows")[0]})
+        listed.append({**content.pop("rows")[0], "row": row})
         shared = content
     return {**shared, "rows": listed}

@@ -25,6 +25,10 @@ class SqlDialect(StrEnum):
     DUCKDB = "duckdb"
     POSTGRES = "postgres"
     SQLITE = "sqlite"
+    SNOWFLAKE = "snowflake"
+    BIGQUERY = "bigquery"
+    SQLSERVER = "sqlserver"
+    SPARK = "spark"
 
 
 app = typer.Typer(add_completion=False)
@@ -42,7 +46,11 @@ def export(
         ),
     ],
     dialect: Annotated[
-        SqlDialect | None, typer.Option(help="Database of the SQL.  [default: duckdb]")
+        SqlDialect | None,
+        typer.Option(
+            help="Database of the SQL. duckdb, postgres and sqlite give the predictions of the "
+            "model; for the others only the syntax is tested, with a parser.  [default: duckdb]"
+        ),
     ] = None,
     table: Annotated[
         str | None,

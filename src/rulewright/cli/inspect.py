@@ -1,6 +1,6 @@
-"""`rulewright inspect`: what a person should know of a file before learning from it.
+"""`rulewright inspect`: the columns of a file and its problems, before learning.
 
-Of related tables it lists columns, and keys that they may have.
+For related tables it lists columns and possible keys.
 """
 
 import json
@@ -38,23 +38,23 @@ def inspect(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Table, as for 'learn', or a folder or database of related ones.",
+            help="Table, as for 'learn', or a folder or database of related tables.",
             show_default=False,
         ),
     ],
     target: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column with the classes or numbers.")
+        str | None, typer.Option(metavar="COL", help="Column to predict later: classes or numbers.")
     ] = None,
     nominal: Nominal = None,
     numeric: Numeric = None,
     date: Date = None,
     drop: Drop = None,
     missing: Missing = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
     reading: FileReading,
 ) -> None:
-    """Print the columns of FILE and what looks wrong, each with the option that settles it."""
+    """List the columns of FILE and its problems, each with the option that fixes it."""
     roles = ColumnRoles(
         target,
         nominal=nominal or (),
@@ -85,7 +85,7 @@ def inspect(
 def _examine_file(
     file: Path, roles: ColumnRoles, options: FileOptions
 ) -> tuple[Table, tuple[Finding, ...]]:
-    """Read what can be read, and tell of the columns that cannot."""
+    """Read the columns that can be read, and report the others."""
     source = open_training_file(file, roles, options)
     given = {*roles.drop, *([roles.target] if roles.target else [])}
     broken = unreadable(
@@ -103,7 +103,7 @@ def _examine_file(
 
 
 def tables_text(path: Path) -> str:
-    """List tables, declared and proposed keys, and how to name them to `learn`."""
+    """List tables, declared keys, and proposed keys as options of `learn`."""
     opened = relational.open_tables(path)
     lines = [f"{path}: {len(opened.sources)} tables"]
     for name, source in opened.sources.items():
@@ -124,7 +124,7 @@ def tables_text(path: Path) -> str:
 
 
 def tables_json(path: Path) -> str:
-    """Give the same as plain data."""
+    """Return the tables and keys as JSON."""
     opened = relational.open_tables(path)
     proposals = relational.Relations.propose(path)
     content = {

@@ -1,4 +1,4 @@
-"""`rulewright learn`: from a file to a judged, printed and saved model."""
+"""`rulewright learn`: read a file, learn, evaluate, print and save a model."""
 
 import json
 from dataclasses import replace
@@ -38,13 +38,13 @@ def learn(
     file: Annotated[
         Path,
         typer.Argument(
-            help="CSV, Parquet, JSON lines, ARFF or Excel; -: standard input. With --instances, "
+            help="CSV, Parquet, JSON lines, ARFF or Excel; - for standard input. With --instances, "
             "a folder of such files or a DuckDB database.",
             show_default=False,
         ),
     ],
     target: Annotated[
-        str, typer.Option(metavar="COL", help="What to predict.", show_default=False)
+        str, typer.Option(metavar="COL", help="Column to predict.", show_default=False)
     ],
     *,
     learner: LearnerOptions,
@@ -54,13 +54,13 @@ def learn(
     table: TableOptions,
     weights: Annotated[
         str | None,
-        file_option(metavar="COL", help="Weights of the rows."),
+        file_option(metavar="COL", help="Column with row weights."),
     ] = None,
     linking: Linking,
     in_parts: InParts = False,
     output: OutputOptions,
 ) -> None:
-    """Learn rules from FILE, estimate how good they are, print and save them."""
+    """Learn rules from FILE; evaluate, print and save them."""
     request = Request(
         file, target, weights, learner, classes, judging, constraints, table, linking, output
     )

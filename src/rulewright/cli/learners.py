@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rulewright.cli.display import make_console, print_grid
-from rulewright.data import Source, Table, Target, Task, detect_task
+from rulewright.data import Source, Table, Target, Task, detect_task, offer_names
 from rulewright.estimators import LEARNERS, REGRESSORS, Catalogue, Entry, parse_settings
 from rulewright.search import Constraints
 
@@ -106,7 +106,9 @@ class LearnerOptions:
         """Refuse the name of a learner that there is not."""
         known = dict.fromkeys([*LEARNERS, *REGRESSORS])
         if self.learner is not None and self.learner not in known:
-            raise ValueError(f"--learner {self.learner}: unknown. Known are: {', '.join(known)}.")
+            raise ValueError(
+                f"--learner {self.learner}: unknown. {offer_names(self.learner, [*known])}"
+            )
 
     def task_of(self, source: Source, target: str) -> Task:
         """Return what the target holds: as asked, or as it looks."""
@@ -206,7 +208,7 @@ def learners(
 ) -> None:
     """List the learners and when to take which, or the parameters of one, basics first."""
     if name is not None and name not in LEARNERS:
-        raise ValueError(f"{name}: no such learner. There are: {', '.join(LEARNERS)}.")
+        raise ValueError(f"{name}: no such learner. {offer_names(name, [*LEARNERS])}")
     if as_json:
         told: Any = [about(each) for each in LEARNERS] if name is None else describe_learner(name)
         typer.echo(json.dumps(told, indent=2))

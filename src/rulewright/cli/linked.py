@@ -1,4 +1,4 @@
-"""`rulewright learn` from what is no table: related tables, or a column of molecules."""
+"""`rulewright learn` from related tables, or from a column of molecules."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -43,45 +43,45 @@ if TYPE_CHECKING:
     from rulewright.cli.request import Request
 
 _LISTS: dict[str, Callable[[str], Any]] = {"windows": float, "functions": str, "paths": str}
-"""Parameters that are lists, which settings write with commas."""
+"""Parameters with lists as values; settings write them with commas."""
 _option = partial(typer.Option, rich_help_panel="Related tables and molecules")
 
 
 @dataclass(frozen=True)
 class Linking:
-    """How tables are related, as the options say."""
+    """Options that describe how tables are related."""
 
     instances: Annotated[
         str | None,
         _option(
-            metavar="TABLE", help="Table with a row per instance; FILE is a folder or database."
+            metavar="TABLE",
+            help="Table with one row per instance; FILE is a folder or database.",
         ),
     ] = None
-    key: Annotated[str | None, _option(metavar="COL", help="Column that identifies its rows.")] = (
-        None
-    )
+    key: Annotated[str | None, _option(metavar="COL", help="Key column of the instances.")] = None
     keys: Annotated[
         list[str] | None,
-        _option(metavar="T.COL=T.COL", help="Key of a row, and the one that it refers to (*)."),
+        _option(metavar="T.COL=T.COL", help="Foreign key = key that it refers to (*)."),
     ] = None
     times: Annotated[
-        list[str] | None, _option(metavar="T=COL", help="When rows of a table happened (*).")
+        list[str] | None,
+        _option(metavar="T=COL", help="Time column of a table (*)."),
     ] = None
     cutoff: Annotated[
-        str | None, _option(metavar="COL", help="Until when rows are known, of each instance.")
+        str | None, _option(metavar="COL", help="Column with the cutoff time per instance.")
     ] = None
     smiles: Smiles = None
 
     def is_asked(self, file: Path) -> bool:
-        """Tell whether to learn from related tables or molecules."""
+        """Return whether to learn from related tables or molecules."""
         if self.instances is not None or self.smiles is not None:
             return True
         for option in ("key", "keys", "times", "cutoff"):
             if getattr(self, option):
-                raise ValueError(f"--{option} goes with --instances TABLE and a folder of tables.")
+                raise ValueError(f"--{option} needs --instances TABLE and a folder of tables.")
         if file.is_dir():
             raise ValueError(
-                f"{file} is a folder of tables: name the one that has a row per instance, "
+                f"{file} is a folder of tables: name the table with one row per instance by "
                 f"--instances TABLE. 'rulewright inspect {file}' lists tables and keys."
             )
         return False
@@ -93,12 +93,12 @@ class Linking:
         options: FileOptions,
         task_of: Callable[[Source, str], Task],
     ) -> tuple["LinkedInstances", Task]:
-        """Read related tables or a column of molecules, and what is to be predicted."""
+        """Read related tables or a column of molecules, and the target."""
         target, weights = str(roles.target), roles.weights
         if self.smiles is not None:
             source, key, weights = open_table(file, options=options), self.smiles, None
             texts = smiles_texts(source, key)
-            X: Any = np.array([*texts, None], dtype=object)[:-1]  # one axis, whatever is in it
+            X: Any = np.array([*texts, None], dtype=object)[:-1]  # one axis, whatever the texts are
         else:
             names = {n: getattr(roles, n) for n in ("nominal", "numeric", "date", "drop")}
             X = self.relations(file, target, weights, **names)
@@ -106,7 +106,7 @@ class Linking:
         _check_target(source, file, target, key)
         source = loading_once(source, target)
         task: Task = "classification" if self.smiles is not None else task_of(source, target)
-        # one column stays, as there is no table without any
+        # One column stays, because a table needs at least one.
         others = [name for name in source.names if name not in (target, weights, key)]
         rows = read_table(
             source, target=target, weights=weights, drop=others, nominal=[key], task=task
@@ -114,7 +114,7 @@ class Linking:
         return LinkedInstances(X, rows), task
 
     def relations(self, file: Path, target: str | None, weights: str | None, **kinds: Any) -> Any:
-        """Relate the tables of a folder or database."""
+        """Create the relations between the tables of a folder or database."""
         keys = dict(_pair("--keys", text, "TABLE.COL=TABLE.COL") for text in self.keys or ())
         times = dict(_pair("--times", text, "TABLE=COL") for text in self.times or ())
         return relational.Relations(
@@ -132,7 +132,7 @@ class Linking:
 
 @dataclass(frozen=True, eq=False)
 class LinkedInstances:
-    """Instances to learn from, `X`, and the table of their targets and weights."""
+    """Instances to learn from (`X`), and the table of their targets and weights."""
 
     X: Any
     rows: Table
@@ -147,24 +147,24 @@ class LinkedInstances:
 
     @property
     def y(self) -> NDArray[Any]:
-        """The classes or numbers of the instances."""
+        """Classes or numbers of the instances."""
         if isinstance(self.rows.target, Target):
             return np.asarray(self.rows.target.classes[self.rows.target.codes])
         return self.rows.known_numbers.values
 
     def take(self, rows: Any) -> "LinkedInstances":
-        """Return some of the instances."""
+        """Return a subset of the instances."""
         return LinkedInstances(self.X[rows], self.rows.take(rows))
 
 
 @dataclass(frozen=True)
 class LinkedTables:
-    """Learning from related tables or molecules; each fold finds columns or patterns anew."""
+    """Learning from related tables or molecules; each fold derives its own columns or patterns."""
 
     request: "Request"
 
     def learn(self, console: Console) -> Learned:
-        """Read, tell what is learned from, learn and judge; write the files asked for."""
+        """Read, learn and evaluate; write the requested files."""
         self._check()
         asked = self.request
         given, task = asked.linking.rows(
@@ -173,7 +173,7 @@ class LinkedTables:
         estimator = linked_estimator(asked.learner, given, task)
         self._tell(console, given)
         if asked.judging.test is not None:
-            raise ValueError("--test goes with one table. Take --holdout or --cv.")
+            raise ValueError("--test needs a single table. Use --holdout or --cv.")
         rows, left_out = self._parted(given)
         judged = None
         if asked.judging.count_folds():
@@ -189,20 +189,20 @@ class LinkedTables:
         return Learned(_rules(fitted), judged, {})
 
     def _check(self) -> None:
-        """Refuse options of one table."""
+        """Refuse options that need a single table."""
         asked = self.request
         of_table = (asked.table.missing, asked.table.keep, asked.table.drop_unlabelled)
         of_learner = (asked.learner.max_rules, asked.learner.time_limit)
         of_rules = (*asdict(asked.constraints).values(), *asdict(asked.classes).values())
         if any((*of_table, *of_learner, *of_rules, asked.output.as_json)):
             raise ValueError(
-                "--instances and --smiles go with --learner, --set, --task, --seed, --jobs, --cv, "
-                "--holdout, --nominal, --numeric, --date, --drop, --weights, --model, --report and "
-                "--rules-shown. Leave other options out."
+                "With --instances or --smiles the only other options are --learner, --set, --task "
+                "--seed, --jobs, --cv, --holdout, --nominal, --numeric, --date, --drop, --weights, "
+                "--model, --report and --rules-shown. Leave other options out."
             )
 
     def _tell(self, console: Console, given: LinkedInstances) -> None:
-        """Print what is learned from."""
+        """Print a summary of the training data."""
         what = f"{given.n_rows} molecules"
         if given.related:
             tables = ", ".join(given.X.names)
@@ -216,7 +216,7 @@ class LinkedTables:
                 console.print(f"key {escape_line(str(link))}")
 
     def _parted(self, given: LinkedInstances) -> tuple[LinkedInstances, LinkedInstances | None]:
-        """Return the rows to learn from, and those held out if that was asked for."""
+        """Return the rows to learn from, and the held-out rows if requested."""
         share = self.request.judging.holdout
         if share is None:
             return given, None
@@ -232,7 +232,7 @@ class LinkedTables:
         return cross_validate(console, learn, rows, folds, seed, _ask)
 
     def _notes(self, judged: HeldOutAnswers | None) -> dict[str, Any]:
-        """Return what the summary of the model tells."""
+        """Return the notes for the summary of the model."""
         notes: dict[str, Any] = {NOTED: self.request.target}
         if self.request.linking.smiles:
             notes[SMILES] = self.request.linking.smiles
@@ -252,7 +252,7 @@ class LinkedTables:
 
 
 def linked_estimator(asked: LearnerOptions, given: LinkedInstances, task: Task) -> Any:
-    """Make an estimator; settings that it or its patterns do not have are those of the learner."""
+    """Create an estimator; settings that it lacks are passed on to its learner."""
     if given.related:
         numbers = task == "regression"
         kind = relational.RelationalRegressor if numbers else relational.RelationalClassifier
@@ -279,19 +279,19 @@ def _ask(fitted: Any, given: LinkedInstances, origin: str) -> Answers:
 
 
 def _rules(fitted: Any) -> Any:
-    """Return the rules of a model, which one of molecules holds beside its patterns."""
+    """Return the rules of a model; a model of molecules keeps them with its patterns."""
     return fitted.rules if hasattr(fitted, "patterns") else fitted
 
 
 def _add_notes(fitted: Any, notes: dict[str, Any]) -> Any:
-    """Return the model with notes in its summary."""
+    """Return the model with notes added to its summary."""
     rules = _rules(fitted)
     told = rules.with_summary({**rules.summary, **notes})
     return told if rules is fitted else replace(fitted, rules=told)
 
 
 def _divide_settings(kind: Any, settings: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
-    """Part settings into those of a class and others."""
+    """Split settings into those of a class and others."""
     try:
         split = split_settings(settings)
         domains = kind.settable()
@@ -311,7 +311,7 @@ def _check_target(source: Source, file: Path, target: str, key: str) -> None:
         raise DataError(f"--target {target}: {file} has no such column. {advice}")
     if target == key:
         raise DataError(
-            f"--target {target}: this column tells what is predicted for. Name another."
+            f"--target {target}: this column identifies the instances. Name another column."
         )
 
 

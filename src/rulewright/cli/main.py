@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rulewright import __version__
+from rulewright.data import as_options, offer_names
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -63,7 +64,10 @@ class Commands(TyperGroup):
         return None if point is None else TyperCommand(cmd_name, help=_summary(point))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Import the subcommand that is called or completed."""
+        """Import the subcommand that is called or completed, or suggest those with like names."""
+        names = self.list_commands(ctx)
+        if not ctx.resilient_parsing and args[0] not in names and not args[0].startswith("-"):
+            ctx.fail(f"No such command {args[0]!r}. {offer_names(args[0], names)}")
         name, known, rest = super().resolve_command(ctx, args)
         return name, None if known is None else import_command(str(name)), rest
 
@@ -127,11 +131,12 @@ def _message(error: Exception) -> str:
     if hasattr(error, "format_message"):  # wrong usage, found by Typer
         context = getattr(error, "ctx", None)
         advice = f" Try '{context.command_path} --help'." if context else ""
-        return f"{error.format_message().rstrip('.')}.{advice}"
+        message = error.format_message().rstrip(".")
+        return f"{message}{'' if message.endswith('?') else '.'}{advice}"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     if _is_expected(error):
-        return str(error)
+        return as_options(str(error))
     return (
         f"unexpected {type(error).__name__}: {error} "
         "('rulewright --debug' before the command shows where)"

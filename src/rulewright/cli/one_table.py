@@ -1,4 +1,4 @@
-"""`rulewright learn` from one table: in memory, or in parts of files that may be larger."""
+"""`rulewright learn` from one table: in memory, or in parts of files of any size."""
 
 import sys
 import warnings
@@ -52,30 +52,30 @@ from rulewright.report import ask_model
 NO_FIGURES = "the table is too small for folds, or the model has no rules"
 
 FIRST_ROWS = 100_000
-"""Rows that are examined before a fit in parts, and shown in the report."""
+"""Rows that are examined before a fit in parts; the report shows them."""
 
 InParts = Annotated[
     bool,
-    file_option("--in-parts", help="Read Parquet in parts: it may be larger than memory."),
+    file_option("--in-parts", help="Read Parquet in parts, for files larger than memory."),
 ]
 
 
 @dataclass(frozen=True)
 class Fit:
-    """How rows become a model: by a function of an estimator and rows."""
+    """How rows become a model: a function of an estimator and rows."""
 
     learn: Callable[[Any, Table], RuleModel]
     estimator: Any
 
     def model(self, rows: Table) -> RuleModel:
-        """Learn from rows."""
+        """Learn a model from the rows."""
         return self.learn(self.estimator, rows)
 
     def cross_validate(
         self, console: Console, rows: Table, n_folds: int, seed: int
     ) -> HeldOutAnswers | None:
-        """Cross-validate models that nobody reads: the precision of rules is not corrected."""
-        # imported here: help needs no scikit-learn, which this brings
+        """Cross-validate without correcting the precision of the rules: nobody reads them."""
+        # Imported here: --help must not import scikit-learn.
         from rulewright.estimators import counting_training_rows  # noqa: PLC0415
 
         has_own = self.estimator.CROSS_VALIDATES
@@ -97,7 +97,7 @@ class Fit:
         return model
 
     def take_held_out(self, model: RuleModel) -> HeldOutAnswers | None:
-        """Take the out-of-fold answers of the folds that the fit has run, if it has."""
+        """Return the out-of-fold predictions of the fit's own folds, if there are any."""
         found = getattr(self.estimator, "held_out_", None)
         return None if found is None else HeldOutAnswers(found.answers(model))
 
@@ -110,27 +110,27 @@ class OneTable:
 
     @property
     def judging(self) -> Judging:
-        """Which rows judge the model."""
+        """Return how the model is evaluated."""
         return self.request.judging
 
     def open(self) -> tuple[Source, Source | None]:
-        """Open the table to learn from, and the one of --test."""
+        """Open the training table and the table of --test."""
         asked = self.request
         options = asked.table.file_options()
         source = open_training_file(asked.file, asked.roles, options)
         return source, asked.judging.open_test(options, asked.target, asked.weights)
 
     def fit(self, estimator: Any, rows: Table) -> RuleModel:
-        """Learn from rows."""
+        """Learn a model from the rows."""
         found: RuleModel = estimator.fit(rows).model_
         return found
 
     def count(self, table: Table) -> str:
-        """Tell how many rows were read."""
+        """Describe how many rows were read."""
         return f"{table.n_rows}"
 
     def learn(self, console: Console) -> Learned:
-        """Read, tell what is learned from, learn and judge; write the files asked for."""
+        """Read, learn and evaluate; write the requested files."""
         asked = self.request
         source, tested = self.open()
         task = asked.learner.task_of(source, asked.target)
@@ -157,7 +157,7 @@ class OneTable:
         return Learned(model, judged, {**content, **about})
 
     def _chosen(self, task: Task) -> tuple[str, Any]:
-        """Make the estimator, before the table is read."""
+        """Create the estimator before the table is read."""
         asked, name = self.request, self.request.learner.name(task)
         asked.classes.check(name, numbers=task == "regression")
         estimator = asked.learner.estimator(task, asked.allowed)
@@ -165,7 +165,7 @@ class OneTable:
         return name, estimator
 
     def _is_free(self) -> bool:
-        """Tell whether nothing was asked for that depends on the learner."""
+        """Return whether no requested option depends on the learner."""
         asked, of_learner = self.request, self.request.learner
         given = (of_learner.learner, of_learner.settings, of_learner.max_rules)
         more = (of_learner.time_limit, asked.constraints.bias, *vars(asked.classes).values())
@@ -174,19 +174,19 @@ class OneTable:
     def _tell(
         self, console: Console, table: Table, findings: Sequence[Finding], *, numbers: bool
     ) -> None:
-        """Print what is learned from."""
+        """Print a summary of the training data."""
         asked = self.request
         features = f"{len(table.columns)} features, target {escape_line(asked.target)}"
         console.print(f"{asked.file}: {self.count(table)} rows, {features}")
         if numbers and asked.learner.task is None:
-            console.print("numbers are predicted; --task classification takes them as classes")
+            console.print("the target is numeric; --task classification treats it as classes")
         print_data(console, table, table.row_weights)
         print_finding_notes(console, findings, asked.file)
 
     def _judged(
         self, console: Console, fit: Fit, table: Table, tested: Source | None
     ) -> tuple[RuleModel, HeldOutAnswers | None]:
-        """Learn the model, and judge it as asked for."""
+        """Learn the model and evaluate it as requested."""
         asked, judging, seed = self.request, self.judging, self.request.learner.seed
         rows, left_out = judging.split_rows(table, seed)
         judged, has_own = None, fit.estimator.CROSS_VALIDATES
@@ -215,13 +215,13 @@ class OneTable:
         judged: HeldOutAnswers | None,
         findings: Sequence[Finding],
     ) -> None:
-        """Save the model and write the report, before anything is printed: a pipe may be closed."""
+        """Save the model and write the report before printing: a pipe may be closed."""
         asked, files = self.request, self.request.output.files
         if "model" in files:
             model.save(files["model"])
         if "report" not in files:
             return
-        rows = None if judged is None else judged.rows  # which the model was not learned from
+        rows = None if judged is None else judged.rows  # the model was not learned from these
         notes = {"target": asked.target, "seed": str(asked.learner.seed)}
         notes |= _file_notes("training file", asked.file)
         notes |= _file_notes("test file", asked.judging.test)
@@ -235,12 +235,12 @@ class OneTable:
             answers=None if judged is None else judged.answers,
             n_rows=asked.output.report_rows,
             provenance=notes,
-            findings=findings if rows is None else None,  # which are about the training rows
+            findings=findings if rows is None else None,  # findings are about the training rows
         )
 
 
 def with_classes(estimator: Any, table: Table, classes: ClassOptions) -> Table:
-    """Set the options about classes; the table has its classes in the order asked for."""
+    """Apply the options about classes; return the table with its classes in order."""
     if not isinstance(table.target, Target):
         return table
     target = classes.order_target(table.target)
@@ -251,7 +251,7 @@ def with_classes(estimator: Any, table: Table, classes: ClassOptions) -> Table:
 def _noted(
     model: RuleModel, judged: HeldOutAnswers | None, target: str, positive: str | None
 ) -> RuleModel:
-    """Return the model with what it predicts, and how good it is, in its summary."""
+    """Return the model with its target and evaluation in its summary."""
     notes: dict[str, Any] = {NOTED: target}
     if positive is not None:
         notes["positive_class"] = positive
@@ -268,22 +268,22 @@ def _file_notes(what: str, path: Path | None) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class FilesInParts(OneTable):
-    """Learning from all rows of files, of which the first are examined."""
+    """Learning from all rows of files; only the first rows are examined."""
 
     @property
     def judging(self) -> Judging:
-        """Which rows judge the model: those of another file."""
+        """Return how the model is evaluated: on another file."""
         return replace(self.request.judging, cv=0)
 
     def open(self) -> tuple[Source, Source | None]:
-        """Open the rows that are examined, and the table of --test."""
+        """Open the rows to examine and the table of --test."""
         source, tested = super().open()
         self._check()
         first = next(iter(source.parts(FIRST_ROWS)), source)
         return loading_once(first, self.request.target), tested
 
     def fit(self, estimator: Any, rows: Table) -> RuleModel:
-        """Learn from all rows of the files; the table has the columns that are learned from."""
+        """Learn from all rows of the files; the table has the feature columns."""
         file, roles = self.request.file, self.request.roles
         columns = {*rows.names, roles.target, roles.weights}
         choices: dict[str, Any] = {kind: list(names) for kind, names in roles.choices.items()}
@@ -299,11 +299,11 @@ class FilesInParts(OneTable):
         return found
 
     def count(self, table: Table) -> str:
-        """Tell how many rows were examined."""
+        """Describe how many rows were examined."""
         return f"the first {table.n_rows}"
 
     def _check(self) -> None:
-        """Refuse what needs all rows in memory."""
+        """Refuse options that need all rows in memory."""
         asked = self.request
         for option, given in (
             ("--cv", asked.judging.cv),
@@ -313,6 +313,6 @@ class FilesInParts(OneTable):
         ):
             if given:
                 raise ValueError(
-                    f"{option} needs all rows in memory: leave it out with --in-parts. The rows of "
-                    "another file judge the model with --test."
+                    f"{option} needs all rows in memory. Leave it out with --in-parts; --test "
+                    "evaluates the model on another file."
                 )

@@ -1,8 +1,8 @@
-"""Saved models of any kind, and files as tables of the columns that such a model reads.
+"""Saved models of any kind, and files as tables with the columns that a model reads.
 
-A model of related tables reads a folder or a database, one of molecules a column of SMILES texts.
-To the commands both are a table: that of the instances, with the columns of the model beside its
-own. The column with what the model predicts is named, noted in the model, or found.
+A model of related tables reads a folder or a database; a model of molecules reads a column of
+SMILES texts. Commands see both as one table: the instances, with the derived columns appended. The
+target column is named by an option, stored in the model, or inferred.
 """
 
 from collections.abc import Mapping
@@ -27,20 +27,20 @@ from rulewright.relational import Recipe, schema_recipe
 from rulewright.search import offer_names
 
 SMILES = "smiles"
-"""Where the summary of a model of molecules has the name of their column."""
+"""Key of the molecule column in the summary of a model."""
 
 Smiles = Annotated[
-    str | None, file_option(metavar="COL", help="Molecules as SMILES texts, to learn from.")
+    str | None, file_option(metavar="COL", help="Column with molecules, as SMILES texts.")
 ]
 NOTED = "target"
-"""Where the summary of a model has the name of the column that it was learned from."""
+"""Key of the target column in the summary of a model."""
 
 
 class OpenedModel:
-    """A model that `learn` saved: its rules, and how files become tables of their columns."""
+    """A model saved by `learn`: its rules, and how files become tables of their columns."""
 
     def __init__(self, path: Path) -> None:
-        self.graphs: Any = None  # GraphRules, of a model of molecules
+        self.graphs: Any = None  # GraphRules, for a model of molecules
         try:
             self.model: RuleModel = load_model(path)
         except ModelFileError:
@@ -51,16 +51,16 @@ class OpenedModel:
 
     @property
     def recipe(self) -> Recipe | None:
-        """How columns are derived from related tables, of a model of these."""
+        """How columns are derived from related tables, for a model of related tables."""
         return schema_recipe(self.model.schema)
 
     @property
     def key(self) -> list[str]:
-        """The column that tells the instances of related tables apart."""
+        """The column that identifies the instances of related tables."""
         return [] if self.recipe is None else [self.recipe.key]
 
     def smiles(self, asked: str | None) -> str:
-        """Return the name of the column of molecules: as asked for, or as in training."""
+        """Return the name of the molecule column: the given one, or that used in training."""
         return asked or str(self.model.summary.get(SMILES, SMILES))
 
     def open(self, file: Path, options: FileOptions, smiles: str | None = None) -> Source:
@@ -75,7 +75,7 @@ class OpenedModel:
 
 
 def smiles_texts(source: Source, name: str) -> list[str | None]:
-    """Read the column of molecules."""
+    """Read the molecule column."""
     if name not in source.names:
         raise DataError(
             f"--smiles {name}: {source.path} has no such column. {offer_names(name, source.names)}"
@@ -94,7 +94,7 @@ def _relate_source(model: RuleModel, recipe: Recipe, file: Path) -> Source:
 
 
 def _beside(source: Source, columns: Mapping[str, Raw]) -> Source:
-    """Put columns in the place of, or beside, those of a table."""
+    """Append columns to a table; columns of the same name are replaced."""
     names = list(dict.fromkeys([*source.names, *columns]))
 
     def load(position: int, wanted: Any) -> Raw:
@@ -107,16 +107,16 @@ def _beside(source: Source, columns: Mapping[str, Raw]) -> Source:
 def target_in(
     model: RuleModel, source: Source, asked: str | None, weights: str | None, file: str
 ) -> str:
-    """Return the column with what a model predicts, or raise an error that names the remedy.
+    """Return the target column of a model, or raise an error that names the remedy.
 
-    `asked` and `weights` are what --target and --weights name; errors call the source `file`.
+    `asked` and `weights` are the values of --target and --weights; errors call the source `file`.
     """
     for option, name in (("--target", asked), ("--weights", weights)):
         if name is not None and name not in source.names:
             advice = offer_names(name, source.names)
             raise DataError(f"{option} {name}: {file} has no such column. {advice}")
         if name in model.columns:
-            raise DataError(f"{option} {name}: rules use this column. Name another.")
+            raise DataError(f"{option} {name}: the rules use this column. Name another.")
     if asked is not None:
         return asked
     noted = model.summary.get(NOTED)
@@ -126,17 +126,17 @@ def target_in(
 
 
 def _find_target(model: RuleModel, source: Source, other_roles: set[str], file: str) -> str:
-    """Return the only column that can be what a model predicts."""
+    """Return the only column that can be the target."""
     known = {*model.schema.names, *other_roles} if model.schema.named else other_roles
     able = [name for name in source.names if name not in known and _fits(model, source, name)]
     if len(able) == 1:
         return able[0]
     what = "no column" if not able else f"more than one column ({', '.join(able[:5])})"
-    raise DataError(f"{file}: {what} can be what the model predicts. Name it with --target COL.")
+    raise DataError(f"{file}: {what} can be the target of the model. Name it with --target COL.")
 
 
 def _fits(model: RuleModel, source: Source, name: str) -> bool:
-    """Tell whether a column holds classes of a model, or numbers if the model predicts numbers."""
+    """Return whether a column holds classes of the model, or numbers for a regression model."""
     task: Any = "classification" if isinstance(model, ClassModel) else "regression"
     others = [other for other in source.names if other != name][1:]
     try:

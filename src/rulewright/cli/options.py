@@ -1,4 +1,4 @@
-"""Options that several commands share, and what commands print of the tables that they read."""
+"""Options shared by several commands, and notes about the tables that they read."""
 
 import csv
 import inspect
@@ -26,7 +26,9 @@ Command = Callable[..., None]
 
 file_option = partial(typer.Option, rich_help_panel=PANEL)
 
-MaxUnzipped = Annotated[int, file_option(min=1, metavar="BYTES", help="Largest unzipped file.")]
+MaxUnzipped = Annotated[
+    int, file_option(min=1, metavar="BYTES", help="Maximum size of an unzipped file.")
+]
 Positive = Annotated[
     str | None,
     typer.Option(
@@ -41,24 +43,25 @@ Nominal = Annotated[
 Numeric = Annotated[
     list[str] | None,
     file_option(
-        metavar="COL[:HOW]", help="Treat labels as numbers (*); coerce, comma or thousands."
+        metavar="COL[:HOW]",
+        help="Read text as numbers (*), by coerce, comma or thousands.",
     ),
 ]
 Date = Annotated[
     list[str] | None,
-    file_option(metavar="COL[:ORDER]", help="Treat text as dates (*); dmy, mdy or ymd."),
+    file_option(metavar="COL[:ORDER]", help="Read text as dates (*), in order dmy, mdy or ymd."),
 ]
-Drop = Annotated[list[str] | None, file_option(metavar="COL", help="Leave a column out (*).")]
+Drop = Annotated[list[str] | None, file_option(metavar="COL", help="Ignore a column (*).")]
 Missing = Annotated[
-    list[str] | None, file_option(metavar="[COL:]CODE", help="Read a value as missing (*).")
+    list[str] | None, file_option(metavar="[COL:]CODE", help="Value that stands for missing (*).")
 ]
 
 
 def group_options(**groups: type) -> Callable[[Command], Command]:
-    """Replace parameters of a command by the fields of dataclasses, of which it gets instances.
+    """Replace parameters of a command by the fields of dataclasses.
 
-    `groups` has the dataclass of each parameter. The fields stand where the parameter stood, and
-    the options in the help.
+    `groups` maps each parameter to its dataclass; the command receives an instance. The fields take
+    the place of the parameter, in the call and in the help.
     """
 
     def decorate(command: Command) -> Command:
@@ -89,29 +92,29 @@ def group_options(**groups: type) -> Callable[[Command], Command]:
 
 @dataclass(frozen=True)
 class FileReading:
-    """How a file is read, whatever its columns are."""
+    """Options for reading a file, independent of its columns."""
 
     encoding: Annotated[
         str | None, file_option(metavar="NAME", help="Encoding of a text file, such as latin-1.")
     ] = None
     no_header: Annotated[
-        bool, file_option("--no-header", help="The first row is data: name the columns x0, x1, ...")
+        bool, file_option("--no-header", help="No header row: name the columns x0, x1, ...")
     ] = False
     skip_bad_rows: Annotated[
         bool,
-        file_option("--skip-bad-rows", help="Leave out rows that cannot be read, and list them."),
+        file_option("--skip-bad-rows", help="Skip rows that cannot be read, and list them."),
     ] = False
     max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES
 
     def file_options(self, *, streamed: bool = False) -> FileOptions:
-        """Return what the options say of the file."""
+        """Return the options of the file reader."""
         header = False if self.no_header else None
         return FileOptions(self.max_unzipped, self.encoding, header, self.skip_bad_rows, streamed)
 
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """What the columns of a table with a target are."""
+    """Options for the columns of a table with a target."""
 
     nominal: Nominal = None
     numeric: Numeric = None
@@ -119,11 +122,11 @@ class ColumnOptions:
     drop: Drop = None
     keep: Annotated[
         list[str] | None,
-        file_option(metavar="COL", help="Learn from what looks like an id or free text (*)."),
+        file_option(metavar="COL", help="Use a column that looks like an id or free text (*)."),
     ] = None
     missing: Missing = None
     drop_unlabelled: Annotated[
-        bool, file_option("--drop-unlabelled", help="Leave out rows without a target.")
+        bool, file_option("--drop-unlabelled", help="Drop rows without a target value.")
     ] = False
 
     def roles(self, target: str, weights: str | None = None) -> ColumnRoles:
@@ -135,10 +138,10 @@ class ColumnOptions:
 
 @dataclass(frozen=True)
 class TableOptions(FileReading, ColumnOptions):
-    """How a table with a target is read; in the help, columns go before the file."""
+    """Options for a table with a target; in the help, columns precede the file."""
 
     def reading(self, drop: tuple[str, ...]) -> dict[str, Any]:
-        """Return the arguments of `read_table`, without those that have their default value.
+        """Return the arguments of `read_table` that differ from their defaults.
 
         All columns in `drop` are left out.
         """
@@ -158,19 +161,19 @@ class TableOptions(FileReading, ColumnOptions):
 
 
 def split_at_commas(text: str) -> list[str]:
-    """Split at commas; a name that holds one is quoted."""
+    """Split at commas; quote a name that contains one."""
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
 
 
 def split_column_names(texts: Sequence[str] | None) -> list[str]:
-    """Split names at commas; a name that holds one is quoted. The option may be repeated."""
+    """Split names at commas, over all uses of the option; quote a name that contains a comma."""
     rows = csv.reader(texts or (), skipinitialspace=True)
     return [name.strip() for row in rows for name in row if name.strip()]
 
 
 @contextmanager
 def errors_of(source: Source) -> Iterator[None]:
-    """Let errors about data name the file."""
+    """Name the file in errors about data."""
     try:
         yield
     except DataError as error:
@@ -180,12 +183,12 @@ def errors_of(source: Source) -> Iterator[None]:
 
 
 def print_decisions(table: Table) -> None:
-    """Print on standard error what was decided to read a table."""
+    """Print on standard error how the columns of a table were interpreted."""
     print_notes([*table.decisions, *(note for c in table.columns for note in c.decisions)])
 
 
 def print_notes(notes: Iterable[Finding]) -> None:
-    """Print on standard error what was decided to read a table or its parts."""
+    """Print on standard error how the columns of a table or its parts were interpreted."""
     for note in join_findings(notes):
         where = "" if note.column is None else f"{note.column}: "
         typer.echo(f"note: {where}{note.text}", err=True)

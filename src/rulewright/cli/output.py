@@ -1,4 +1,4 @@
-"""Output: files that are written whole or not at all, and what --json prints."""
+"""Output: files written completely or not at all, and the content of --json."""
 
 import gzip
 import io
@@ -15,7 +15,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from rulewright.data import Finding, Table, optional, replace_file, replacing
-from rulewright.model import RuleModel, claim
+from rulewright.model import RuleModel, write_rule
 
 STDOUT = Path("-")
 
@@ -23,24 +23,24 @@ STDOUT = Path("-")
 def check_output(path: Path, option: str, inputs: Iterable[Path] = ()) -> None:
     """Raise an error that names the option if a path cannot be written, before any work is done.
 
-    Files that are read, or that another option writes, are not overwritten.
+    Files that are read, or written by another option, are never overwritten.
     """
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
         raise ValueError(f"{option} {path}: the folder {folder} does not exist. Create it first.")
     if path.exists() and not path.is_file():
-        raise ValueError(f"{option} {path}: this is not a regular file. Give the name of a file.")
+        raise ValueError(f"{option} {path}: this is not a regular file. Name a regular file.")
     if not os.access(folder, os.W_OK):
         raise ValueError(f"{option} {path}: the folder {folder} is not writable. Choose another.")
     if os.path.realpath(path) in {os.path.realpath(other) for other in inputs}:
         raise ValueError(
-            f"{option} {path}: this file is read or written already. Give the name of another file."
+            f"{option} {path}: this file is already read or written. Name another file."
         )
 
 
 @contextmanager
 def show_reading(path: Path) -> Iterator[None]:
-    """Say on a terminal that a file is read, while it is."""
+    """Show on a terminal that a file is being read."""
     if not sys.stderr.isatty():
         yield
         return
@@ -51,7 +51,7 @@ def show_reading(path: Path) -> Iterator[None]:
 
 @contextmanager
 def clear_when_ended() -> Iterator[None]:
-    """Let a request to end the process (SIGTERM) remove temporary files, as an error does."""
+    """Remove temporary files on a request to terminate (SIGTERM), as after an error."""
     asked: list[int] = []
 
     def end(number: int, frame: object) -> None:
@@ -65,7 +65,7 @@ def clear_when_ended() -> Iterator[None]:
     try:
         yield
     except Exception:
-        if asked:  # native code has made another error of it
+        if asked:  # native code has turned it into another error
             sys.exit(asked[0])
         raise
     finally:
@@ -93,7 +93,7 @@ def open_output(path: Path) -> Iterator[TextIO]:
 
 
 def write_content(path: Path, content: str | bytes) -> None:
-    """Write a text to standard output or a file, or bytes to a file, all or nothing."""
+    """Write text to standard output or a file, or bytes to a file; all or nothing."""
     if isinstance(content, bytes):
         replace_file(path, content)
         return
@@ -102,7 +102,7 @@ def write_content(path: Path, content: str | bytes) -> None:
 
 
 def table_content(file: object, table: Table, findings: Sequence[Finding]) -> dict[str, Any]:
-    """Give the columns of a table and what was found in it."""
+    """Return the columns of a table and its findings as plain data."""
     columns = [
         {
             "name": column.schema.name,
@@ -117,7 +117,7 @@ def table_content(file: object, table: Table, findings: Sequence[Finding]) -> di
 
 
 def model_content(model: RuleModel) -> dict[str, Any]:
-    """Give the form of a model, its classes if it has any, and its rules in their order."""
+    """Return the form of a model, its classes if any, and its rules in order, as plain data."""
     columns, names = model.rules_table(), model.head_names
     rows = zip(*columns.values(), strict=True)
     return {
@@ -125,15 +125,15 @@ def model_content(model: RuleModel) -> dict[str, Any]:
         "classes": list(names) or None,
         "n_rules": len(model),
         "rules": [
-            {"text": claim(rule, names)}
+            {"text": write_rule(model, i)}
             | {key: drop_infinities(value) for key, value in zip(columns, row, strict=True)}
-            for rule, row in zip(model.rules, rows, strict=True)
+            for i, row in enumerate(rows)
         ],
     }
 
 
 def drop_infinities(value: Any) -> Any:
-    """Give plain data without numbers that JSON has no word for: they become None."""
+    """Replace infinities and NaN, which JSON does not have, by None."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, dict):

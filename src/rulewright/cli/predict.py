@@ -1,4 +1,4 @@
-"""`rulewright predict`: what a model says of the rows of a file, as CSV, in bounded memory."""
+"""`rulewright predict`: predictions for the rows of a file, as CSV, in bounded memory."""
 
 import csv
 import json
@@ -51,8 +51,8 @@ def predict(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Rows to predict; only the columns that the rules use are needed. Of a model of "
-            "related tables, their folder or database.",
+            help="Rows to predict; only the columns that the rules use are required. For "
+            "models of related tables: their folder or database.",
             show_default=False,
         ),
     ],
@@ -62,31 +62,34 @@ def predict(
             "--output",
             "-o",
             metavar="FILE",
-            help="CSV file to write (.csv or .tsv, also .gz); standard output if it is -.",
+            help="CSV file to write (.csv or .tsv, also .gz); - for standard output.",
         ),
     ] = STDOUT,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Repeat the columns of the input in front.")
+        bool, typer.Option("--keep", help="Copy the input columns to the front of the output.")
     ] = False,
     keep_columns: Annotated[
         list[str] | None,
-        typer.Option(metavar="COL,...", help="Repeat these columns in front, such as keys."),
+        typer.Option(
+            metavar="COL,...",
+            help="Copy these input columns to the front of the output, such as keys.",
+        ),
     ] = None,
     abstain_below: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1, metavar="P", help="Mark rows whose label has a probability below this."
+            min=0, max=1, metavar="P", help="Mark rows whose label has a probability below P."
         ),
     ] = None,
     reasons: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Write the N strongest reasons of each row.")
+        int, typer.Option(min=0, metavar="N", help="Write the N strongest reasons for each row.")
     ] = 0,
     chunk_rows: Annotated[
         int | None,
         typer.Option(
             min=1,
             metavar="N",
-            help="Rows in memory at a time.  [default: up to 100,000]",
+            help="Number of rows in memory at a time.  [default: up to 100,000]",
             show_default=False,
         ),
     ] = None,
@@ -94,7 +97,7 @@ def predict(
     *,
     reading: FileReading,
 ) -> None:
-    """Predict the rows of FILE: the label and the probability of each class."""
+    """Predict the rows of FILE: labels and the probability of each class."""
     delimiter = _checked_output(output, (model, file))
     options = reading.file_options(streamed=True)
     opened = OpenedModel(model)
@@ -111,7 +114,7 @@ def predict(
             head: list[Sequence[str]] = [[*kept.names, *predictions.names]]
             notes: list[Finding] = []
             for columns in _predict_columns(predictions, kept, source, n_rows, notes):
-                # nothing is printed before the first rows are read
+                # Print nothing before the first rows are read.
                 writer.writerows([*head, *zip(*columns, strict=True)])
                 head = []
             writer.writerows(head)
@@ -125,7 +128,7 @@ def _predict_columns(
     n_rows: int,
     notes: list[Finding],
 ) -> Iterator[list[Sequence[object]]]:
-    """Yield the columns to write of some rows at a time; what is decided on reading is noted."""
+    """Yield the output columns of some rows at a time; report how the file was interpreted."""
     model = predictions.model
     if source.n_rows == 0:
         _check_columns(model, source)
@@ -138,14 +141,14 @@ def _predict_columns(
 
 
 def _check_columns(model: RuleModel, source: Source) -> None:
-    """Refuse a file without rows that lacks a column."""
+    """Refuse a file without rows that lacks a required column."""
     absent = [name for name in model.columns if name not in source.names]
     if absent and model.schema.named:
         raise DataError(f"{source.path} lacks column {absent[0]!r}, which the model needs.")
 
 
 def _checked_output(output: Path, inputs: Sequence[Path]) -> str:
-    """Return the delimiter of the output, or raise an error before any work is done."""
+    """Return the output delimiter, or raise an error before any work is done."""
     if output == STDOUT:
         return ","
     check_output(output, "-o", inputs)
@@ -158,7 +161,7 @@ def _checked_output(output: Path, inputs: Sequence[Path]) -> str:
 
 @dataclass(frozen=True)
 class Predictions:
-    """The columns that are predicted, named as in the SQL export.
+    """The predicted columns, named as in the SQL export.
 
     Rows whose label has a probability below `abstain_below` are marked.
     """
@@ -170,7 +173,8 @@ class Predictions:
     def __post_init__(self) -> None:
         if self.abstain_below is not None and not isinstance(self.model, ClassModel):
             raise ValueError(
-                "--abstain-below needs probabilities, but the model predicts numbers. Leave it out."
+                "--abstain-below needs probabilities, but the model is for regression. "
+                "Leave it out."
             )
 
     @property
@@ -209,12 +213,12 @@ class Predictions:
 
 @dataclass(frozen=True)
 class KeptColumns:
-    """Columns of the input that are repeated in front of the predictions."""
+    """Input columns that are copied to the front of the output."""
 
     names: tuple[str, ...]
 
     def columns(self, part: Source) -> Iterator[Values]:
-        """Load the text of the columns."""
+        """Load the columns as text."""
         for name in self.names:
             values = part.load(part.positions[name], "text").values
             yield [_as_text(value) for value in values]
@@ -223,9 +227,9 @@ class KeptColumns:
 def choose_kept_columns(
     source: Source, everything: bool, chosen: Sequence[str], taken: set[str]
 ) -> KeptColumns:
-    """Check the columns of the input that are to be kept, all or those that are named.
+    """Check the input columns to copy: all of them, or the named ones.
 
-    None may have the name of a predicted column, which are `taken`.
+    None may have the name of a predicted column (`taken`).
     """
     option = "--keep" if everything else "--keep-columns"
     for name in chosen:
@@ -242,15 +246,15 @@ def choose_kept_columns(
 
 
 def part_rows(n_cells: int) -> int:
-    """Return how many rows to read at a time, if each takes so many values in memory."""
+    """Return how many rows of `n_cells` values to read at a time."""
     return max(1, min(_PART_ROWS, _PART_CELLS // max(n_cells, 1)))
 
 
 def _format_numbers(numbers: NDArray[np.float64]) -> Values:
-    """Write each different number once: rules give many rows the same."""
+    """Format each distinct number once: rules give many rows the same number."""
     different, places = np.unique(
         np.ascontiguousarray(numbers).view(np.int64), return_inverse=True
-    )  # as bits: 0 is written as 0.0 or -0.0
+    )  # compare bits, because 0.0 and -0.0 print differently
     texts = [repr(number) for number in different.view(np.float64).tolist()]
     return list(map(texts.__getitem__, places.tolist()))
 
@@ -262,6 +266,6 @@ def _truths(values: NDArray[np.bool_]) -> Values:
 def _as_text(value: object) -> str:
     if type(value) is str:
         return value
-    if isinstance(value, list | dict):  # of a JSON file
+    if isinstance(value, list | dict):  # from a JSON file
         return json.dumps(value)
     return "" if value is None or value != value else label_of(value)

@@ -1,5 +1,6 @@
-"""`rulewright report`: a model, and how good it is on a file, as one HTML page."""
+"""`rulewright report`: a model, and how well it predicts, as one HTML page."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +20,7 @@ ShownRows = Annotated[
     typer.Option(
         min=0,
         metavar="N",
-        help="Rows of the data that the page may hold; 0: none.",
+        help="Maximum number of rows of the data in the page; 0: none.",
         rich_help_panel="Output",
     ),
 ]
@@ -31,18 +32,25 @@ def report(
     data: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Rows to judge the model by: best rows it was not learned from."
+            metavar="FILE", help="Rows to evaluate on, best rows the model was not learned from."
         ),
     ] = None,
     target: Annotated[
         str | None,
         typer.Option(
             metavar="COL",
-            help="Column of the data with what is predicted; found if only one can be it.",
+            help="Column with the true values; found if only one column fits.",
         ),
     ] = None,
     weights: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COL",
+            help="Column whose groups get figures of their own, such as a region; may be repeated.",
+        ),
     ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.")] = None,
     positive: Positive = None,
@@ -53,10 +61,11 @@ def report(
     smiles: Smiles = None,
     max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
 ) -> None:
-    """Write what MODEL is, how good it is on data, and its rules as one HTML page."""
+    """Describe MODEL, its rules and how well it predicts, as one HTML page."""
     check_output(output, "-o", [path for path in (model, data) if path is not None])
-    if data is None and (target or weights):
-        raise ValueError(f"--{'target' if target else 'weights'} names a column of --data FILE.")
+    if data is None and (target or weights or by):
+        option = "target" if target else "weights" if weights else "by"
+        raise ValueError(f"--{option} names a column of --data FILE.")
     opened = OpenedModel(model)
     loaded = opened.model
     notes, source = reports.file_notes("model file", model), None
@@ -77,13 +86,24 @@ def report(
         given[0],
         y=given[1],
         sample_weight=given[2],
-        title=title or f"{target or model.stem}: rules and how good they are",
+        title=title or f"{target or model.stem}: rules and how well they predict",
         origin="" if data is None else data.name,
         n_rows=rows,
-        provenance=notes,
+        provenance={**notes, "command": _command(model, data, target, weights, by or [])},
+        by=by or (),
         positive=positive,
     )
     typer.echo(f"report written to {output}")
+
+
+def _command(
+    model: Path, data: Path | None, target: str | None, weights: str | None, by: list[str]
+) -> str:
+    """Return the command that makes this report again."""
+    options = [("--data", data), ("--target", target), ("--weights", weights)]
+    options += [("--by", name) for name in by]
+    given = [str(part) for option in options if option[1] is not None for part in option]
+    return shlex.join(["rulewright", "report", str(model), *given])
 
 
 def _data_notes(data: Path) -> dict[str, str]:

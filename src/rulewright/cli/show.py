@@ -19,11 +19,12 @@ app = typer.Typer(add_completion=False)
 def show(
     model: Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)],
     show_all: Annotated[
-        bool, typer.Option("--all", help=f"Print all rules, not the {_SHOWN_RULES} strongest.")
+        bool,
+        typer.Option("--all", help=f"Print all rules, not only the {_SHOWN_RULES} strongest."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Print how MODEL was learned, how good it is, and its rules, strongest first."""
+    """Print how MODEL was learned, its evaluation, and its rules, strongest first."""
     loaded = OpenedModel(model).model
     if as_json:
         content = {"model": str(model), "summary": loaded.summary, **model_content(loaded)}

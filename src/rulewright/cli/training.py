@@ -33,7 +33,7 @@ from rulewright.search import offer_names
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """Roles of the columns of a file; the others are features of the inferred kind."""
+    """Roles of the columns of a file; columns without a role are features of the inferred kind."""
 
     target: str | None
     weights: str | None = None
@@ -47,11 +47,11 @@ class ColumnRoles:
 
     @property
     def choices(self) -> dict[str, Any]:
-        """How columns are read, as arguments of `read_table`."""
+        """Return how columns are read, as arguments of `read_table`."""
         return {kind: getattr(self, kind) for kind in ("nominal", "numeric", "date", "missing")}
 
     def by_option(self) -> Iterator[tuple[str, str]]:
-        """Yield every named column, after the option that names it."""
+        """Yield every named column with the option that names it."""
         for option, name in (("--target", self.target), ("--weights", self.weights)):
             if name is not None:
                 yield option, name
@@ -62,11 +62,11 @@ class ColumnRoles:
 def read_training(
     source: Source, roles: ColumnRoles, task: Task = "classification"
 ) -> tuple[Table, tuple[Finding, ...]]:
-    """Read and examine the table and check that there is something to learn.
+    """Read and examine the table; check that the target has something to learn.
 
-    At least two classes must have rows of positive weight; numbers must differ. Columns that look
-    like an id or free text are left out unless they are kept. The findings are what a person should
-    know of the table.
+    At least two classes must have rows of positive weight; a numeric target must vary. Columns that
+    look like an id or free text are left out unless --keep names them. Return the table and the
+    findings to report.
     """
     if roles.weights == roles.target:
         raise DataError(f"--weights {roles.weights}: this is the target. Name another column.")
@@ -96,8 +96,8 @@ def _without(table: Table, names: Sequence[str]) -> Table:
     columns = tuple(column for column in table.columns if column.schema.name not in names)
     if not columns:
         raise DataError(
-            f"All columns look like an id or free text: {', '.join(names)}. Name those to learn "
-            "from with --keep."
+            f"All columns look like an id or free text: {', '.join(names)}. Name the columns to "
+            "learn from with --keep."
         )
     return replace(table, columns=columns)
 
@@ -105,7 +105,7 @@ def _without(table: Table, names: Sequence[str]) -> Table:
 def open_training_file(
     path: Path, roles: ColumnRoles, options: FileOptions = DEFAULT_OPTIONS
 ) -> Source:
-    """Open a file, or raise an error with similar names if it lacks one of the columns."""
+    """Open a file, or raise an error with similar names if a column does not exist."""
     source = open_table(path, options=options)
     for option, name in roles.by_option():
         if (kind := option.removeprefix("--")) in WORDS:
@@ -118,7 +118,7 @@ def open_training_file(
 
 
 def loading_once(source: Source, name: str) -> Source:
-    """Let a column be loaded once: the target tells the task before the table is read."""
+    """Load a column only once: the target determines the task before the table is read."""
     position = source.positions[name]
     of_column = cache(partial(source.load, position))
 
@@ -132,7 +132,7 @@ def _check_numbers(table: Table, name: str) -> None:
     numbers = table.known_numbers.values[table.row_weights > 0]
     if np.ptp(numbers) == 0:
         raise DataError(
-            f"--target {name}: all rows have the number {numbers[0]:g}, so there is nothing to "
+            f"--target {name}: all rows have the value {numbers[0]:g}, so there is nothing to "
             "learn. Name another column."
         )
 
@@ -141,6 +141,6 @@ def _check_classes(target: Target, weights: NDArray[np.float64], name: str) -> N
     found = np.unique(target.codes[weights > 0])
     if len(found) < 2:
         raise DataError(
-            f"--target {name}: all rows are of the class {str(target.classes[found[0]])!r}, so "
-            "there is nothing to learn. Name a column with two classes or more."
+            f"--target {name}: all rows belong to class {str(target.classes[found[0]])!r}, so "
+            "there is nothing to learn. Name a column with at least two classes."
         )

@@ -70,7 +70,7 @@ class Learner:
         return RivalWorker(adapter)
 
     def estimator(self, seed: int) -> RuleClassifier[Any]:
-        """Make the estimator of a learner of this package."""
+        """Create the estimator of a learner of this package."""
         make = LEARNERS[self.kind]
         made = make.paper if self.paper else make
         found = made(**{"random_state": seed, "n_jobs": 1, **self.parameters})

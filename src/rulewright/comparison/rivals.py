@@ -55,7 +55,7 @@ class Columns(NamedTuple):
         return cls(ordered, nominal, few)
 
     def one_hot(self, *steps: Any) -> Any:
-        """Give each label a column, and put numbers through some steps."""
+        """Encode each label as a column, and transform numbers."""
         numbers = make_pipeline(*steps) if steps else "passthrough"
         labels = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=_MOST_LABELS)
         return make_column_transformer((numbers, self.ordered), (labels, self.nominal))

@@ -7,6 +7,8 @@ from .errors import DataTypeError as DataTypeError
 from .errors import DataWarning as DataWarning
 from .errors import ModelWarning as ModelWarning
 from .errors import RowError as RowError
+from .errors import as_options as as_options
+from .errors import offer_names as offer_names
 from .findings import Finding as Finding
 from .findings import join_findings as join_findings
 from .frame import to_frame as to_frame
@@ -29,9 +31,9 @@ from .json_fields import define as define
 from .json_fields import described as described
 from .json_fields import list_of as list_of
 from .json_fields import resolve as resolve
-from .kind import KINDS as KINDS
 from .kind import Kind as Kind
 from .kind import short_between as short_between
+from .kinds import KINDS as KINDS
 from .kinds.nominal import label_value as label_value
 from .late_imports import optional as optional
 from .parts import read_parts as read_parts

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.errors import DataError, RowError
+from rulewright.data.errors import DataError, RowError, offer_names, reading_option
 from rulewright.data.findings import Finding, format_count, of_values
 from rulewright.data.moments import Order, from_object, from_text
 from rulewright.data.number_texts import NumberTexts, TextTraits, is_code
@@ -89,7 +89,8 @@ def drop_unlabelled_rows(source: Source, target: int) -> Source:
     text = f"missing in {format_count(int((~known).sum()), 'row')}, left out as asked for"
     note = Finding("unlabelled", name, text)
     n_rows, notes = int(known.sum()), (*source.notes, note)
-    return replace(source, load=load, n_rows=n_rows, notes=notes, split=None)
+    index = None if source.index is None else source.index[known]
+    return replace(source, load=load, n_rows=n_rows, notes=notes, split=None, index=index)
 
 
 def check_missing_codes(missing: Any) -> tuple[str, ...]:
@@ -130,13 +131,14 @@ def numbers_of_text(name: str, raw: Raw, how: How) -> Raw:
     if how != "coerce" and written.others:
         text = written.others[0]
         row = next(row for row, value in enumerate(raw.values) if value == text)
-        remedy = f"Correct the value, or give numeric {name}:coerce to read it as missing."
+        coerced = reading_option("numeric", f"{name}:coerce")
+        remedy = f"Correct the value, or use {coerced} to read it as missing."
         holds = f" holds {text!r:.80}. {remedy}"
         raise RowError(f"Column {name!r} must be numeric, but ", row, holds)
     if how != "coerce" and len(written.units) > 1:
         raise DataError(
             f"Column {name!r} must be numeric, but holds {written.summary}. Write one unit, or "
-            f"give numeric {name}:coerce to drop the units."
+            f"use {reading_option('numeric', f'{name}:coerce')} to drop the units."
         )
     decisions = (*raw.decisions, *written.decisions(name))
     return Raw(written.numbers(), decisions=decisions)
@@ -225,8 +227,8 @@ def position(source: Source, column: str | int, option: str) -> int:
     if isinstance(column, str):
         if column in source.positions:
             return source.positions[column]
-        known = ", ".join(map(repr, source.names[:20]))
-        raise DataError(f"{option}={column!r}: there is no such column. The columns are: {known}.")
+        offer = offer_names(column, source.names)
+        raise DataError(f"{option}={column!r}: there is no such column. {offer}")
     if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
         raise DataError(f"{option}: columns are given by name or position, got {column!r}.")
     if not -n_columns <= column < n_columns:

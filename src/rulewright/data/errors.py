@@ -1,6 +1,41 @@
 """Errors and warnings about data and models: each names the column or row, and the remedy."""
 
+import difflib
+import json
+import re
+from collections.abc import Sequence
+from shlex import quote
 from typing import Self
+
+_LISTED_NAMES = 20
+
+
+def offer_names(name: str, known: Sequence[str], title: str = "There are") -> str:
+    """Suggest the names most similar to a mistyped one, or list those that exist."""
+    by_lower = {other.lower(): other for other in known}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=3)
+    if near:
+        return f"Did you mean {' or '.join(by_lower[match] for match in near)}?"
+    more = ", ..." if len(known) > _LISTED_NAMES else ""
+    return f"{title}: {', '.join(known[:_LISTED_NAMES])}{more}."
+
+
+def reading_option(name: str, value: str) -> str:
+    """Write an option of `read_table` for a message in Python."""
+    return f"read_table(X, {name}={json.dumps(value, ensure_ascii=False)})"
+
+
+_READING_OPTION = re.compile(r'read_table\(X, (\w+)=(True|"(?:[^"\\]|\\.)*")\)')
+
+
+def as_options(message: str) -> str:
+    """Write the options of `read_table` in a message as those of the command line."""
+    return _READING_OPTION.sub(_as_option, message)
+
+
+def _as_option(match: re.Match[str]) -> str:
+    option = f"--{match[1].replace('_', '-')}"
+    return option if match[2] == "True" else f"{option} {quote(json.loads(match[2]))}"
 
 
 class DataError(ValueError):

@@ -73,7 +73,8 @@ def _pyarrow(pa: Any, values: Any) -> Any:
     if isinstance(values, LabelColumn):
         codes = pa.array(values.codes, mask=values.codes < 0)
         # numbers would be read as numbers: only text is always a label
-        return pa.DictionaryArray.from_arrays(codes, pa.array(list(map(label_of, values.labels))))
+        labels = pa.array(list(map(label_of, values.labels)))
+        return pa.DictionaryArray.from_arrays(codes, labels, ordered=values.ordered)
     return pa.array(values, from_pandas=isinstance(values, np.ndarray))
 
 

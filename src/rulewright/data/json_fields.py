@@ -71,7 +71,7 @@ def list_of(items: Part, **limits: int | bool) -> Part:
 
 
 def define(name: str, part: Part | Callable[[], Part]) -> Part:
-    """Give a part a name and return the reference to it."""
+    """Name a part and return the reference to it."""
     return {"$ref": Definition(name, part)}
 
 

@@ -154,7 +154,7 @@ class NumberTexts:
         return np.fromiter(found, dtype=np.float64, count=len(self._texts))
 
     def decisions(self, name: str) -> list[Finding]:
-        """Tell what was decided to make numbers of the texts."""
+        """Return what was decided to make numbers of the texts."""
         found, otherwise = [], f"--nominal {quote(name)} takes the column as labels"
         marked = [text for text in self._cells if not _is_plain(text)]
         if marked:

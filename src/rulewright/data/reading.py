@@ -17,11 +17,17 @@ from rulewright.data.chosen_columns import (
     positions,
     read_choices,
 )
-from rulewright.data.errors import DataError
+from rulewright.data.errors import DataError, as_options, offer_names
 from rulewright.data.findings import Finding
 from rulewright.data.kind import KINDS
 from rulewright.data.kinds import read_column
-from rulewright.data.readers.arrays import array_source, dict_source, frame_source, values_of
+from rulewright.data.readers.arrays import (
+    array_source,
+    dict_source,
+    frame_source,
+    sparse_source,
+    values_of,
+)
 from rulewright.data.readers.opened_file import MAX_UNZIPPED_BYTES, FileOptions
 from rulewright.data.schema import ColumnSchema, Derivable, Schema, check_distinct, check_encodable
 from rulewright.data.source import Source
@@ -123,12 +129,14 @@ def read_table(
     if dropped and not features:
         raise DataError("drop: no column is left to learn from. Drop fewer.")
     _check_shape(source.n_rows, len(features))
+    _check_cells(source, len(features))
     if drop_unlabelled and "target" in roles:
         source = drop_unlabelled_rows(source, roles["target"])
     labels, row_weights = _read_labels(source, target, weights, roles, task)
     columns = tuple(_column(source, at, kinds.get(at)) for at in features)
     given = (source.named, source.n_rows, labels, row_weights, choices, source.notes)
-    return Table(columns, *given, *_role_names(source, roles))
+    names = _role_names(source, roles, target)
+    return Table(columns, *given, *names, index=source.index)
 
 
 def read_like(
@@ -189,13 +197,15 @@ def read_chosen(
     by_name = source.named and schema.named
     positions = _match_columns(features, schema, wanted, by_name, source.path or "X")
     _check_shape(source.n_rows, len(source.names))
+    _check_cells(source, len(positions))
     labels, row_weights = _read_labels(source, target, weights, roles, task)
     columns = tuple(
         column.type.read_like(column, source.load(at, column.type.wanted(column)))
         for column, at in zip(wanted, positions, strict=True)
     )
     given = (schema.named, source.n_rows, labels, row_weights, schema.choices, source.notes)
-    return Table(columns, *given, *_role_names(source, roles))
+    names = _role_names(source, roles, target)
+    return Table(columns, *given, *names, index=source.index)
 
 
 def detect_task(X: Any, target: Any = None) -> Task:
@@ -298,7 +308,7 @@ def unreadable(
                 Finding(
                     "unreadable",
                     name,
-                    str(error).rstrip("."),
+                    as_options(str(error)).rstrip("."),
                     f"--drop {quote(name)} leaves it out",
                 )
             )
@@ -326,8 +336,8 @@ def _reread(table: Table, target: Any, weights: Any, task: Task, *, recast: bool
         )
     _check_shape(table.n_rows, len(table.columns))
     if target is not None:
-        target = _TASKS[task][0](target, table.n_rows)
-        table = replace(table, target=target, target_name=None)
+        name, target = _name_of(target), _TASKS[task][0](target, table.n_rows)
+        table = replace(table, target=target, target_name=name)
     if weights is not None:
         table = replace(table, weights=weights, weights_name=None)
     if table.weights is not None:  # the rows that were taken from a table may weigh nothing
@@ -344,13 +354,20 @@ def _roles(source: Source, **named: Any) -> dict[str, int]:
     }
 
 
-def _role_names(source: Source, roles: Mapping[str, int]) -> tuple[str | None, str | None]:
-    """Return the names of the columns of target and weights."""
-    target, weights = (roles.get(role) for role in ("target", "weights"))
-    return (
-        None if target is None else source.names[target],
-        None if weights is None else source.names[weights],
-    )
+def _role_names(
+    source: Source, roles: Mapping[str, int], target: Any
+) -> tuple[str | None, str | None]:
+    """Return the names of the target and of the column of the weights."""
+    places = (roles.get(role) for role in ("target", "weights"))
+    named, weights = (None if place is None else source.names[place] for place in places)
+    return _name_of(target) if named is None else named, weights
+
+
+def _name_of(target: Any) -> str | None:
+    """Return the name that a Series or a dataframe of one column has; text only."""
+    columns = getattr(target, "columns", None)
+    name = getattr(target, "name", None) if columns is None else next(iter(columns), None)
+    return name if isinstance(name, str) and name else None
 
 
 def _read_labels(
@@ -384,8 +401,9 @@ def _source(X: Any, options: FileOptions) -> Source:
         from rulewright.data.readers.files import file_source  # noqa: PLC0415 - brings all formats
 
         return file_source(os.fsdecode(X), options)
-    # SciPy's dok matrix is a dict too
-    if isinstance(X, Mapping) and not hasattr(X, "toarray"):
+    if hasattr(X, "tocsc"):  # SciPy's dok matrix is a dict too
+        return sparse_source(X)
+    if isinstance(X, Mapping):
         return dict_source(X)
     return frame_source(X) or array_source(X)
 
@@ -415,7 +433,8 @@ def _match_columns(
     absent = [repr(column.name) for column in wanted if column.name not in positions]
     if absent:
         derived = schema.recipe.names if schema.recipe is not None else set()
-        remedy = f"Its columns are: {', '.join(map(repr, [*positions][:20]))}."
+        first = next(column.name for column in wanted if column.name not in positions)
+        remedy = offer_names(first, [*positions], "Its columns are")
         if any(column.name in derived for column in wanted):
             remedy = "Give the related tables: rulewright.relational.Relations."
         raise DataError(
@@ -423,6 +442,20 @@ def _match_columns(
             f"which the model needs. {remedy}"
         )
     return [positions[column.name] for column in wanted]
+
+
+MOST_SPARSE_CELLS = 200_000_000
+"""A sparse matrix is read column by column, and columns are dense: 1.6 GB of 64-bit numbers."""
+
+
+def _check_cells(source: Source, n_columns: int) -> None:
+    if source.sparse and source.n_rows * n_columns > MOST_SPARSE_CELLS:
+        raise DataError(
+            f"The sparse matrix X has {source.n_rows:,} rows and {n_columns:,} columns to read, "
+            f"which is more than {MOST_SPARSE_CELLS:,} cells; its columns become dense. Select "
+            "columns, group rare categories (OneHotEncoder(min_frequency=...)), or pass the "
+            "columns before they were encoded: nominal columns need no encoding."
+        )
 
 
 def _check_shape(n_rows: int, n_columns: int) -> None:

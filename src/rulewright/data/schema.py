@@ -9,7 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, Self, cast, get_args
 
 import numpy as np
 
-from rulewright.data.errors import DataError, DataTypeError
+from rulewright.data.errors import DataError, DataTypeError, offer_names
 from rulewright.data.json_fields import FLAG, OBJECT, TEXT, Fields, Part, define, described, list_of
 from rulewright.data.kind import KINDS, Kind
 from rulewright.data.moments import Order
@@ -169,6 +169,12 @@ class ColumnSchema:
     kind: str  # a key of KINDS
     labels: tuple[str, ...] = ()  # in the order of the codes, declared but unused ones included
     label_type: LabelType = "string"  # what the labels were before they became text
+    ranked: bool = field(default=False, compare=False)  # labels ascend; a saved model has sets
+
+    @property
+    def has_order(self) -> bool:
+        """Whether rules that are learned may divide the values at thresholds."""
+        return self.type.ordered or self.ranked
 
     @property
     def type(self) -> Kind:
@@ -235,7 +241,8 @@ class Schema:
         try:
             return self._positions[name]
         except KeyError:
-            raise DataError(f"There is no column {name!r} in the schema.") from None
+            offer = offer_names(str(name), self.names)
+            raise DataError(f"There is no column {name!r} in the schema. {offer}") from None
 
     def __getitem__(self, name: str) -> ColumnSchema:
         return self.columns[self.index(name)]

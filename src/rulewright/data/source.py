@@ -34,6 +34,7 @@ class Raw(NamedTuple):
     declared: tuple[object, ...] | None = None  # categories, in the order of the container
     finite: bool = False  # whether it is known that no value is infinite
     ordered: bool = False  # whether the container declares its categories as ordered
+    ranked: bool = False  # likewise, where the container has unordered ones too
     untyped: bool = False  # whether the container has no type for dates: text may hold them
     written: bool = False  # whether the container has no type for numbers: text may hold them
     type: PlainType | None = None  # of values that are plain (see ``values.convert_values``)
@@ -53,6 +54,8 @@ class Source:
     path: str | None = None  # of the file, None for data in memory
     notes: tuple[Finding, ...] = ()  # about its rows
     split: "Callable[[int], Iterator[Source]] | None" = None  # into parts of so many rows
+    index: Any = None  # names of the rows, as an array or a pandas Index; None if they have none
+    sparse: bool = False  # whether most cells need no memory before they are loaded
 
     @cached_property
     def positions(self) -> dict[str, int]:
@@ -71,7 +74,9 @@ class Source:
         load = cache(self._load_typed)
         for start in range(0, self.n_rows, n_rows):
             rows = slice(start, min(start + n_rows, self.n_rows))
-            yield replace(self, load=partial(_some, load, rows), n_rows=rows.stop - rows.start)
+            index = None if self.index is None else self.index[rows]
+            some = partial(_some, load, rows)
+            yield replace(self, load=some, n_rows=rows.stop - rows.start, index=index)
 
     def _load_typed(self, position: int, wanted: Wanted) -> Raw:
         raw = self.load(position, wanted)

@@ -66,6 +66,7 @@ class Table:
     target_name: str | None = None  # of the column that held the target
     weights_name: str | None = None  # of the column that held the weights
     recipe: Derivation | None = None  # of the columns that are derived from related tables
+    index: Any = None  # names of the rows, as an array or a pandas Index; None if they have none
 
     @cached_property
     def schema(self) -> Schema:
@@ -87,6 +88,12 @@ class Table:
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and of columns, without target and weights."""
         return self.n_rows, len(self.columns)
+
+    @property
+    def row_names(self) -> list[int | str]:
+        """Names of the rows: whole numbers, or text; by default they are numbered from 0."""
+        names = range(self.n_rows) if self.index is None else [*map(_row_name, self.index)]
+        return [*names] if all(isinstance(name, int) for name in names) else [*map(str, names)]
 
     @property
     def X(self) -> Self:  # noqa: N802 - scikit-learn's name
@@ -121,7 +128,9 @@ class Table:
         """
         columns = [(c.schema.name, c.schema.type.to_frame_values(c)) for c in self.columns]
         if self.target is not None:
-            columns.append((self.target_name or "target", self.target.to_frame_values()))
+            free = self.target_name is not None and self.target_name not in self.schema
+            name = self.target_name if free else "target"
+            columns.append((str(name), self.target.to_frame_values()))
         if self.weights is not None:
             columns.append((self.weights_name or "weight", self.weights))
         check_distinct(name for name, _ in columns)
@@ -147,13 +156,15 @@ class Table:
             n_rows=len(rows),
             target=None if self.target is None else self.target.take(rows),
             weights=None if self.weights is None else self.weights[rows],
+            index=None if self.index is None else self.index[rows],
         )
 
     def part(self, rows: slice) -> Self:
         """Return consecutive rows without their targets and weights; values are not copied."""
         columns = tuple(replace(column, values=column.values[rows]) for column in self.columns)
         n_rows = len(range(*rows.indices(self.n_rows)))
-        return replace(self, columns=columns, n_rows=n_rows, target=None, weights=None)
+        index = None if self.index is None else self.index[rows]
+        return replace(self, columns=columns, n_rows=n_rows, target=None, weights=None, index=index)
 
     @property
     def known_target(self) -> Target:
@@ -181,7 +192,9 @@ class Table:
         if isinstance(key, list) and all(isinstance(name, str) for name in key) and key:
             return replace(self, columns=tuple(self[name] for name in key))
         key = np.asarray(key, np.intp) if isinstance(key, list) and not key else key
-        return self.take(np.atleast_1d(np.arange(self.n_rows)[key]))
+        rows = np.atleast_1d(np.arange(self.n_rows)[key])
+        taken = self.take(rows)
+        return taken if self.index is not None else replace(taken, index=rows)
 
     def __contains__(self, name: object) -> bool:
         return name in self.schema
@@ -194,6 +207,13 @@ class Table:
 
     def _repr_html_(self) -> str:
         return table_html(self)
+
+
+def _row_name(value: object) -> int | str:
+    """Write a value of an index; those of several levels are joined."""
+    if isinstance(value, tuple):
+        return ", ".join(str(_row_name(part)) for part in value)
+    return int(value) if isinstance(value, int | np.integer) else str(value)
 
 
 def _objects(column: Column) -> NDArray[Any]:

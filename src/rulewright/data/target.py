@@ -108,7 +108,7 @@ def read_one_column(y: Any, learner: str, n_rows: int | None = None) -> Raw:
 
 
 def target_of(raw: Raw, name: str, path: str | None = None) -> Target:
-    """Make the target from the values of one column, of a file if there is a path."""
+    """Create the target from the values of one column, of a file if there is a path."""
     raw = convert_values(name, raw)
     values = raw.values
     if raw.type == "mixed":
@@ -188,7 +188,7 @@ def refuse_missing(name: str, values: NDArray[Any], path: str | None) -> None:
     if missing.any():
         where = name_place(name, int(missing.argmax()), path)
         nan = "Input y contains NaN. " if path is None else ""
-        remedy = "" if path is None else ", as drop_unlabelled does"
+        remedy = "" if path is None else ", or use read_table(X, drop_unlabelled=True)"
         raise DataError(f"{nan}The target in {where} is missing: drop the rows without it{remedy}.")
 
 
@@ -250,7 +250,7 @@ def read_numbers(y: Any, n_rows: int | None = None) -> Numbers:
 
 
 def numbers_of(raw: Raw, name: str, path: str | None = None) -> Numbers:
-    """Make the target from the values of one column, of a file if there is a path."""
+    """Create the target from the values of one column, of a file if there is a path."""
     raw = convert_values(name, raw)
     written = NumberTexts(raw.values) if raw.type == "string" and raw.untyped else None
     if written and written.is_numeric and (decisions := written.decisions(name)):
@@ -272,7 +272,7 @@ def numbers_of(raw: Raw, name: str, path: str | None = None) -> Numbers:
 
 
 def looks_numeric(name: str, raw: Raw) -> bool:
-    """Tell whether a target holds fractions, or whole numbers of many different values."""
+    """Return whether a target holds fractions, or whole numbers of many different values."""
     raw = convert_values(name, raw)
     if raw.type == "string" and raw.untyped and may_be_numbers(raw.values):
         written = NumberTexts(raw.values)

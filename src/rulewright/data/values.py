@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.errors import DataError, DataTypeError, RowError, RowTypeError
+from rulewright.data.errors import DataError, DataTypeError, RowError, RowTypeError, reading_option
 from rulewright.data.moments import ISO
 from rulewright.data.schema import BOOLEAN_LABELS, label_of
 from rulewright.data.source import PlainType, Raw, as_objects
@@ -84,8 +84,9 @@ def refuse_written_dates(name: str, values: NDArray[Any]) -> None:
         first = next((value for value in known if not ISO.fullmatch(value)), known[0])
         raise DataError(
             f"The dates in column {name!r} are not written as 2024-03-01, but as {first!r:.80}. "
-            f"Name it date as {name}:dmy, {name}:mdy or {name}:ymd, the order of day, month and "
-            "year, or nominal to take the dates as labels, or drop it."
+            f"Use {reading_option('date', f'{name}:dmy')}, or :mdy or :ymd for another order of "
+            f"day, month and year, {reading_option('nominal', name)} to take the dates as labels, "
+            "or drop the column."
         )
 
 

@@ -1,6 +1,7 @@
 """Files that are replaced in one step: readers see the old one or the new one, never a part."""
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -30,6 +31,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     file behind; the next one removes it.
     """
     final = os.path.realpath(path)
+    if not os.path.isdir(folder := os.path.dirname(final)):
+        reason = f"the folder {folder} does not exist; create it first"
+        raise FileNotFoundError(errno.ENOENT, reason, os.fspath(path))
     _remove_remains(final)
     temporary, file = _new_file(final)
     try:

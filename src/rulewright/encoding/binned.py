@@ -2,8 +2,9 @@
 
 A numeric column is divided into bins of neighbouring values: one bin per distinct value if that is
 affordable (*exact*), equal-frequency bins otherwise. With rounded thresholds, bins end only at
-*edges* of few digits. A nominal column has one bin per label. Missing values have the code after
-the last bin.
+*edges* of few digits. A nominal column has one bin per label; ordered labels are cut like numbers,
+and a cut is the condition that a value is one of the labels on its side. Missing values have the
+code after the last bin.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _FEW_DIGITS = 4  # the significant digits of a value that is short as it is
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """The bins of one column: smallest and largest value of each (numeric columns only).
+    """The bins of one column: smallest and largest value of each (ranks of ordered labels).
 
     With rounded thresholds bin i holds the values above ``edges[i - 1]`` up to ``edges[i]``.
     """
@@ -62,6 +63,10 @@ class Bins:
     def __len__(self) -> int:
         nominal = not self.schema.type.ordered
         return len(self.schema.labels) if nominal else len(self.high)
+
+    def labels_from(self, first: int, last: int) -> Labels:
+        """Return the condition that a value is one of some neighbouring labels."""
+        return Labels(self.schema.name, self.schema.labels[first : last + 1])
 
     def last_below(self, below: int, above: int, side: Op, threshold: Threshold) -> int:
         """Return the last bin below a cut between two bins.
@@ -191,6 +196,9 @@ class BinnedColumns:
     def _new_condition(self, grown: GrownCondition, threshold: Threshold) -> Condition:
         op, code, bins = Op(grown.op), grown.code, self.bins[grown.column]
         name, kind = bins.schema.name, bins.schema.kind
+        if bins.schema.ranked and op in (Op.LESS_EQUAL, Op.GREATER_EQUAL):
+            _, first, last, *_ = self.test(grown, threshold)
+            return bins.labels_from(first, last)
         if op == Op.LESS_EQUAL:
             return Range(name, high=bins.cut(code, grown.beyond, op, threshold), kind=kind)
         if op == Op.GREATER_EQUAL:
@@ -240,7 +248,7 @@ def bin_table(
         group, place = divmod(j, kernels.GROUP)
         codes[group, :, place] = encode_column(column, b, n_threads)
     n_bins = np.array([len(b) for b in bins], dtype=np.int32)
-    nominal = np.array([not b.schema.type.ordered for b in bins], dtype=np.uint8)
+    nominal = np.array([not b.schema.has_order for b in bins], dtype=np.uint8)
     return BinnedColumns(table.schema, bins, CodeColumns(codes, n_bins, nominal))
 
 
@@ -265,7 +273,8 @@ def bin_column(column: Column, max_bins: int, digits: int | None = None) -> Bins
                 f"column {schema.name!r} has {len(schema.labels):,} labels; at most "
                 f"{MOST_BINS:,} can be used: drop it (is it an identifier?) or group its labels"
             )
-        return Bins(schema, none, none, exact=True)
+        ranks = np.arange(len(schema.labels), dtype=np.float64) if schema.ranked else none
+        return Bins(schema, ranks, ranks, exact=True)
     values = np.sort(column.values)  # missing values go to the end
     values = values[: len(values) - np.count_nonzero(np.isnan(values))]
     if not len(values):

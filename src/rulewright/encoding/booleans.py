@@ -50,7 +50,7 @@ class Boolean:
     values: tuple[int, ...]  # the values of the attribute's domain for which the answer is yes
 
     def literal(self, positive: bool) -> Condition:
-        """Give the condition of a literal; the negative one holds wherever this one does not."""
+        """Return the condition of a literal; the negative one holds wherever this one does not."""
         return self.condition if positive else negate(self.condition)
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ class BooleanEncoding:
         return PackedCovers.pack_lines(answers, len(table))
 
     def conjunction(self, term: Iterable[BooleanLiteral]) -> Conjunction:
-        """Give the conditions of a term, one per column; an empty term is ``true``.
+        """Return the conditions of a term, one per column; an empty term is ``true``.
 
         Raises
         ------
@@ -84,7 +84,7 @@ class BooleanEncoding:
         return Conjunction.of(self.variables[j].literal(positive) for j, positive in term)
 
     def conjunctions(self, formula: Iterable[Iterable[BooleanLiteral]]) -> tuple[Conjunction, ...]:
-        """Give the terms of a formula as conjunctions, each once and none that can never hold."""
+        """Return the terms of a formula as conjunctions, each once and none that can never hold."""
         found: dict[frozenset[Condition], Conjunction] = {}
         for term in formula:
             try:
@@ -254,7 +254,7 @@ def attributes(
     thresholds: bool,
     weights: NDArray[np.float64] | None = None,
 ) -> Iterator[tuple[Attribute, Questions]]:
-    """Give the attributes of a column with their questions, each with the values that say yes."""
+    """Return the attributes of a column with their questions, each with the values that say yes."""
     name = column.schema.name
     cuts = equal_frequency_cuts(column, n_bins, weights)
     values = _domain(column, cuts)
@@ -313,5 +313,5 @@ def equal_frequency_cuts(
 
 
 def missing_rows(column: Column) -> NDArray[np.bool_]:
-    """Tell which rows of a column are missing."""
+    """Return which rows of a column are missing."""
     return Presence(column.schema.name, True).holds(column)

@@ -34,14 +34,14 @@ FALSE: CanonicalRuleSet = ()
 
 
 def domain_sizes(encoding: BooleanEncoding) -> tuple[int, ...]:
-    """Give the number of values of each attribute."""
+    """Return the number of values of each attribute."""
     return tuple(attribute.size for attribute in encoding.attributes)
 
 
 def canonical_term(
     encoding: BooleanEncoding, term: Iterable[BooleanLiteral]
 ) -> CanonicalTerm | None:
-    """Give the canonical form of a conjunction of literals, None if it allows no value."""
+    """Return the canonical form of a conjunction of literals, None if it allows no value."""
     allowed: dict[int, int] = {}
     for literal in term:
         attribute = encoding.variables[literal[0]].attribute
@@ -54,7 +54,7 @@ def canonical_term(
 def canonical_rule_set(
     encoding: BooleanEncoding, formula: Iterable[Iterable[BooleanLiteral]]
 ) -> CanonicalRuleSet:
-    """Give the canonical form of a formula in disjunctive normal form."""
+    """Return the canonical form of a formula in disjunctive normal form."""
     terms = {canonical_term(encoding, term) for term in formula}
     return drop_covered_terms(term for term in terms if term is not None)
 
@@ -68,13 +68,13 @@ def drop_covered_terms(terms: Iterable[CanonicalTerm]) -> CanonicalRuleSet:
 
 
 def covers(general: CanonicalTerm, special: CanonicalTerm) -> bool:
-    """Tell whether the first term allows all that the second one does."""
+    """Return whether the first term allows all that the second one does."""
     allowed = dict(special)
     return all(a in allowed and allowed[a] & ~values == 0 for a, values in general)
 
 
 def allowed_values(encoding: BooleanEncoding, literal: BooleanLiteral) -> int:
-    """Give the values of its attribute that a literal allows, as bits."""
+    """Return the values of its attribute that a literal allows, as bits."""
     variable = encoding.variables[literal[0]]
     yes = _values_of(variable)
     return yes if literal[1] else _all_values(encoding, variable.attribute) & ~yes
@@ -135,6 +135,6 @@ def _literals_of_values(
 
 
 def _questions_of(encoding: BooleanEncoding, attribute: int) -> list[tuple[int, int]]:
-    """Give the variables of an attribute, each with the values that answer yes."""
+    """Return the variables of an attribute, each with the values that answer yes."""
     variables = enumerate(encoding.variables)
     return [(j, _values_of(v)) for j, v in variables if v.attribute == attribute]

@@ -59,7 +59,7 @@ def pool_labels(binned: BinnedColumns, weights: FloatArray) -> PooledColumns:
 
 
 def _number_groups(frequent: NDArray[np.intp], n_labels: int) -> IntArray:
-    """Give each frequent label a code, all other labels the next one, missing values the last."""
+    """Assign a code to each frequent label, the next to all others, the last to missing."""
     groups = np.full(n_labels + 1, len(frequent), dtype=np.int32)
     groups[frequent] = np.arange(len(frequent))
     groups[-1] += 1

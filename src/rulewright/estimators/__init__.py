@@ -1,6 +1,6 @@
 """Scikit-learn estimators: thin compositions of the rooms below.
 
-Each name brings its module when it is first used, because few programs need all learners.
+Each name imports its module when it is first used, because few programs need all learners.
 """
 
 import lazy_loader

@@ -1,6 +1,6 @@
-"""The learners by their names on the command line: where they are, and when to take which.
+"""The learners by their command-line names: where each one is, and what it is good for.
 
-A learner is imported when it is first asked for, because each brings its solvers along.
+A learner is imported when it is first used, because each imports its own solvers.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ Learner = TypeVar("Learner")
 
 
 class Entry(NamedTuple):
-    """What is known of a learner before it is imported.
+    """Facts about a learner that do not need its import.
 
     Parameters
     ----------
     place : str
-        Its module in `rulewright.estimators`, a colon and its class.
+        Module in `rulewright.estimators`, a colon, and the class.
     form : str
-        The form of its models, as `RuleModel.form` names it.
+        Form of its models: the value of `RuleModel.form`.
     use : str
-        What one wants who takes it.
+        The purpose it is good for.
     read : str
-        What its models look like to a reader.
+        What its models look like.
     basics : str
-        The parameters to look at first.
+        Parameters to set first.
     """
 
     place: str
@@ -40,7 +40,7 @@ class Entry(NamedTuple):
 
 
 class Catalogue(Mapping[str, type[Learner]]):
-    """Learners by name; `entries` tells about them without importing them."""
+    """Learners by name; `entries` describes them without importing them."""
 
     def __init__(self, entries: Mapping[str, Entry]) -> None:
         self.entries = entries
@@ -51,7 +51,7 @@ class Catalogue(Mapping[str, type[Learner]]):
         return cast("type[Learner]", learner)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.entries  # without importing it
+        return name in self.entries  # without importing the learner
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.entries)
@@ -60,7 +60,7 @@ class Catalogue(Mapping[str, type[Learner]]):
         return len(self.entries)
 
     def with_parameter(self, parameter: str) -> list[str]:
-        """Give the names of the learners that have a parameter."""
+        """Return the names of the learners that have a parameter."""
         return [name for name, learner in self.items() if parameter in cast("Any", learner).DOMAINS]
 
 
@@ -69,64 +69,64 @@ LEARNERS: Catalogue[RuleClassifier[Any]] = Catalogue(
         "compact": Entry(
             "compact.classifier:CompactRulesClassifier",
             "additive",
-            "a model to explain to somebody, with good probabilities",
+            "a small model to explain, with good probabilities",
             "5 to 15 rules that add points",
             "max_rules size max_conditions linear ordinal",
         ),
         "mlrules": Entry(
             "mlrules.estimator:MLRulesClassifier",
             "additive",
-            "the lowest error and log-loss, and a reason for every row",
+            "the lowest error and log-loss, with reasons for each row",
             "hundreds of rules that add points",
             "max_rules learning_rate max_conditions stopping calibration ordinal",
         ),
         "slipper": Entry(
             "slipper.estimator:SlipperClassifier",
             "additive",
-            "few pruned rules with a bound on the training error",
+            "a few pruned rules with a bound on the training error",
             "a few to dozens of rules that add points",
             "max_rules size max_conditions multiclass calibration",
         ),
         "sl2": Entry(
             "sl2.estimator:SL2Classifier",
             "dnf",
-            '"yes where any of these holds"',
+            'conditions of the form "yes if any of these applies"',
             "one to three rules for a class",
             "max_rules size max_steps time_limit",
         ),
         "ruleset-ensemble": Entry(
             "ruleset_ensemble.estimator:RuleSetEnsembleClassifier",
             "votes",
-            "a guarantee beside the model, and abstention",
+            "a certified error bound, and abstention",
             "rule sets that vote",
             "max_terms n_samples abstain target_error time_limit",
         ),
         "rulefit": Entry(
             "rulefit.classifier:RuleFitClassifier",
             "additive",
-            "smooth effects, selection of columns",
+            "smooth effects, column selection",
             "rules and straight lines that add points",
             "max_rules max_candidates tree_size linear penalty",
         ),
         "rumble": Entry(
             "rumble.estimator:RumbleClassifier",
             "additive",
-            "rules made without looking at the labels, with a certificate",
-            "weighted rules in the order of a prior",
+            "rules generated without looking at the labels, with a certificate",
+            "weighted rules in prior order",
             "max_rules budget max_bins pairs time_limit",
         ),
         "ripper": Entry(
             "lists.ripper.estimator:RipperClassifier",
             "list",
-            "one short list to go through from top to bottom",
-            "3 to 10 rules; the first that holds decides",
+            "a short list to read from top to bottom",
+            "3 to 10 rules; the first that applies decides",
             "n_optimizations max_conditions min_weight",
         ),
         "foil": Entry(
             "lists.foil.estimator:FOILClassifier",
             "list",
-            "the classic that RIPPER improves on",
-            "a list of rules for one class after the other",
+            "teaching and comparison: the predecessor of RIPPER",
+            "a list of rules, class by class",
             "min_accuracy max_conditions min_weight",
         ),
         "c45rules": Entry(
@@ -139,21 +139,21 @@ LEARNERS: Catalogue[RuleClassifier[Any]] = Catalogue(
         "part": Entry(
             "lists.part.estimator:PARTClassifier",
             "list",
-            "a list where accuracy counts more than size",
-            "dozens of rules; the first that holds decides",
+            "a list with high accuracy rather than few rules",
+            "dozens of rules; the first that applies decides",
             "confidence min_branch_weight",
         ),
         "stump": Entry(
             "lists.stump.estimator:StumpClassifier",
             "list",
-            "a first look, or a baseline",
+            "a first look, a baseline",
             "one test",
             "min_branch_weight",
         ),
         "cn2": Entry(
             "lists.cn2.estimator:CN2Classifier",
             "unordered",
-            "all rules that speak for each class, each true by itself",
+            "independent rules for each class",
             "dozens of rules with the rows that they cover",
             "ordered beam_width significance rules_per_class max_conditions",
         ),
@@ -167,37 +167,37 @@ LEARNERS: Catalogue[RuleClassifier[Any]] = Catalogue(
         "rise": Entry(
             "nearest.estimator:RISEClassifier",
             "nearest",
-            "decisions like those for similar known cases",
-            "many rules; the nearest decides",
+            "decisions by analogy with known cases",
+            "many rules; the nearest one decides",
             "q max_passes",
         ),
         "averaging": Entry(
             "averaging.estimator:AveragedRulesClassifier",
             "average",
-            "one model out of several, or out of parts of a large table",
+            "averaging several models, or models of parts of a large table",
             "the members and their weights",
             "estimator part_size combine",
         ),
     }
 )
-"""The learners of classes; the first is the default."""
+"""The classifiers; the first is the default."""
 
 REGRESSORS: Catalogue[RuleRegressor] = Catalogue(
     {
         "compact": Entry(
             "compact.regressor:CompactRulesRegressor",
             "regression",
-            "a model of numbers to explain to somebody",
-            "a few rules that add to a number",
+            "a small regression model to explain",
+            "a few rules that add to the prediction",
             "max_rules size max_conditions linear",
         ),
         "rulefit": Entry(
             "rulefit.regressor:RuleFitRegressor",
             "regression",
-            "numbers with smooth effects, selection of columns",
-            "rules and straight lines that add to a number",
+            "regression with smooth effects, column selection",
+            "rules and straight lines that add to the prediction",
             "max_rules max_candidates tree_size linear penalty",
         ),
     }
 )
-"""The learners of numbers; the first is the default."""
+"""The regressors; the first is the default."""

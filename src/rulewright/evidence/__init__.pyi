@@ -2,8 +2,6 @@ from .answers import Answers as Answers
 from .answers import ClassAnswers as ClassAnswers
 from .answers import NumberAnswers as NumberAnswers
 from .answers import Places as Places
-from .answers import class_of_interest as class_of_interest
-from .answers import find_rarer as find_rarer
 from .claims import benjamini_yekutieli as benjamini_yekutieli
 from .claims import clopper_pearson as clopper_pearson
 from .claims import difference_interval as difference_interval
@@ -13,7 +11,6 @@ from .claims import rank_e_value as rank_e_value
 from .claims import rank_p_value as rank_p_value
 from .claims import share_e_value as share_e_value
 from .claims import share_p_value as share_p_value
-from .class_measures import find_never_chosen as find_never_chosen
 from .class_measures import rank_interest as rank_interest
 from .measure import BRIER as BRIER
 from .measure import NONE as NONE
@@ -22,7 +19,6 @@ from .measure import effective_number as effective_number
 from .measure import name_figure as name_figure
 from .measure import share_interval as share_interval
 from .measurement import figures_of as figures_of
-from .measurement import headline as headline
 from .measurement import measures as measures
 from .measurement import score_answers as score_answers
 from .optimism import N_RESAMPLES as N_RESAMPLES

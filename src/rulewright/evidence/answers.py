@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rulewright.kernels import BoolArray, FloatArray, IntArray
-    from rulewright.model import ClassModel, Costs
+    from rulewright.model import Costs
 
 _SAME = 0.02
 """Shares of two classes that differ by less count as equal."""
@@ -72,7 +72,7 @@ class ClassAnswers:
         return np.asarray(self.chosen != self.codes)
 
     def select_known(self) -> ClassAnswers:
-        """Give the rows of positive weight whose class the model knows."""
+        """Return the rows of positive weight whose class the model knows."""
         kept = (self.codes >= 0) & (self.weights > 0)
         return replace(
             self,
@@ -106,27 +106,6 @@ def find_rarer(first: float, second: float) -> int:
     mostly agree on the class.
     """
     return 0 if first - second < -_SAME * (first + second) else 1
-
-
-def class_of_interest(model: ClassModel) -> int | None:
-    """Return the class of interest that a model of two classes notes, or None if it notes none.
-
-    The one named when it was learned or else the rarer one of its training rows. Row weights by
-    class hide the shares of the rows: such a model notes none.
-    """
-    names, summary = [*model.class_names], model.summary
-    if len(names) != 2:
-        return None
-    settings = summary.get("settings")
-    own = settings.get("positive_class") if isinstance(settings, dict) else None
-    for named in (summary.get("positive_class"), own):
-        if named in names:
-            return names.index(named)
-    shares = summary.get("class_shares")
-    if summary.get("weights") == "class_weight" or not isinstance(shares, list) or len(shares) != 2:
-        return None
-    known = all(isinstance(share, int | float) for share in shares)  # a file may hold anything
-    return find_rarer(*shares) if known else None
 
 
 Answers: TypeAlias = ClassAnswers | NumberAnswers

@@ -51,7 +51,7 @@ def share_p_value(inside: ArrayLike, outside: ArrayLike) -> Floats:
 
 
 def share_e_value(inside: ArrayLike, outside: ArrayLike) -> Floats:
-    """Give the e-value of the claim of ``share_p_value``.
+    """Return the e-value of the claim of ``share_p_value``.
 
     It is the mean over odds ratios psi of the likelihood ratio of Fisher's noncentral
     hypergeometric distribution, psi^a / E psi^A, where a of the rows inside have the property and A
@@ -76,7 +76,7 @@ def rank_p_value(inside: Floats, outside: Floats) -> float:
 
 
 def rank_e_value(inside: Floats, outside: Floats) -> float:
-    """Give the e-value of the claim of ``rank_p_value``.
+    """Return the e-value of the claim of ``rank_p_value``.
 
     With s the ranks scaled to (-1, 1) and S their sum inside, it is the mean over t of exp(t S) /
     (mean of exp(t s))^n. The sum of n ranks drawn without replacement has no larger exponential
@@ -96,14 +96,14 @@ def rank_e_value(inside: Floats, outside: Floats) -> float:
 
 
 def _table(inside: ArrayLike, outside: ArrayLike) -> tuple[Floats, Floats, Floats, Floats]:
-    """Give the number inside with the property, of rows inside, with the property, and of all."""
+    """Return the number inside with the property, of rows inside, with the property, and of all."""
     a, b = np.moveaxis(np.asarray(inside, np.float64), -1, 0)
     c, d = np.moveaxis(np.asarray(outside, np.float64), -1, 0)
     return a, a + b, a + c, a + b + c + d
 
 
 def _ln_share_evidence(a: float, covered: float, positives: float, total: float) -> float:
-    """Give the logarithm of the e-value of one table."""
+    """Return the logarithm of the e-value of one table."""
     least, most = max(0.0, covered + positives - total), min(covered, positives)
     if least == most:
         return 0.0
@@ -121,7 +121,7 @@ def _ln_share_evidence(a: float, covered: float, positives: float, total: float)
 
 
 def _modes(covered: float, positives: float, total: float) -> Floats:
-    """Give the most probable number for each odds ratio."""
+    """Return the most probable number for each odds ratio."""
     ratio = np.exp(TILTS)
     linear = covered + positives - total - (covered + positives + 2) * ratio
     product = (covered + 1) * (positives + 1) * ratio
@@ -154,7 +154,7 @@ def benjamini_yekutieli(p_values: ArrayLike) -> Floats:
 
 
 def e_bh(e_values: ArrayLike, q: float) -> NDArray[np.bool_]:
-    """Tell which claims to believe by their e-values (e-BH, Wang and Ramdas, 2022).
+    """Return which claims to believe by their e-values (e-BH, Wang and Ramdas, 2022).
 
     These are the k largest, for the largest k whose smallest is at least m / (q k) of m claims.
     """
@@ -167,7 +167,7 @@ def e_bh(e_values: ArrayLike, q: float) -> NDArray[np.bool_]:
 
 
 def clopper_pearson(count: ArrayLike, n: ArrayLike, alpha: float = 0.05) -> tuple[Floats, Floats]:
-    """Give the exact interval of the share behind ``count`` of ``n`` independent rows.
+    """Return the exact interval of the share behind ``count`` of ``n`` independent rows.
 
     Each end is missed with probability alpha / 2 at most. Both numbers may be fractions, such as
     effective numbers of weighted rows; the interval is then no longer exact. Without rows it is

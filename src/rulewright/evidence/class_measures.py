@@ -29,11 +29,13 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray
 
 RARE = 0.2
-"""Where the class of interest has a smaller share, accuracy says little and ranks come first."""
+"""Where the class of interest has a smaller share, AUC, average precision and recall come first.
+
+A model that never predicts a class with a share of 5 % has an accuracy of 0.95.
+"""
 _COMMON = ("accuracy", "log_loss", BRIER, "auc", "average_precision", "recall", "precision")
 _ORDER = (*_COMMON, "balanced_accuracy", "ks", "gini", "cost")
 _RARE_ORDER = ("auc", "average_precision", "recall", "precision", "accuracy", "balanced_accuracy")
-_HEADLINE = {True: ("auc", "average_precision", "recall"), False: ("accuracy", "log_loss", "auc")}
 
 _PAIRS = "probability that a random positive row scores higher than a random negative row"
 
@@ -59,17 +61,6 @@ def is_rare(known: ClassAnswers) -> bool:
     return known.interest is not None and 0 < known.interest_share < RARE
 
 
-def choose_headline(answers: ClassAnswers, figures: list[Measure]) -> list[Measure]:
-    """Choose the figures that stand first.
-
-    Accuracy, log-loss and AUC; where the class of interest has less than 20 % of the rows, AUC,
-    average precision and recall instead: a model that never predicts a class with a share of 5 %
-    has an accuracy of 0.95.
-    """
-    chosen = _HEADLINE[is_rare(answers.select_known())]
-    return [one for key in chosen for one in figures if one.key == key]
-
-
 def score_classes(answers: ClassAnswers) -> dict[str, float]:
     """Give the values of all figures by key, NaN if there is none, and the ECE."""
     known = answers.select_known()
@@ -92,13 +83,6 @@ def score_classes(answers: ClassAnswers) -> dict[str, float]:
         paid = np.array(known.costs)[known.codes, known.chosen]
         found["cost"] = float(np.average(paid, weights=known.weights))
     return found
-
-
-def find_never_chosen(answers: ClassAnswers) -> list[str]:
-    """Give the classes that some rows have and that are predicted for none of the rows."""
-    predicted = np.bincount(answers.chosen, minlength=len(answers.names))
-    there = answers.class_shares > 0
-    return [answers.names[k] for k in np.flatnonzero(there & (predicted == 0))]
 
 
 def rank_interest(known: ClassAnswers) -> Ranking | None:

@@ -72,7 +72,9 @@ class Measure(NamedTuple):
         known = [x for x in (self.value, self.baseline) if math.isfinite(x)]
         if not math.isfinite(value):
             return NONE
-        return f"{value:.3f}" if max(map(abs, known), default=0.0) < 10 else f"{value:,.4g}"
+        if max(map(abs, known), default=0.0) < 10:
+            return f"{value:.3f}"
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
     def at(self, value: float) -> Measure:
         """Give the measure with a better estimate; the interval moves along."""

@@ -19,13 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.evidence.answers import Answers, NumberAnswers
-from rulewright.evidence.class_measures import choose_headline, measure_classes, score_classes
+from rulewright.evidence.class_measures import measure_classes, score_classes
 from rulewright.evidence.measure import Measure, Z, mean_with_interval, standard_error
 
 if TYPE_CHECKING:
     from rulewright.evidence.answers import ClassAnswers
-
-_N_HEADLINE = 3
 
 
 def measures(answers: Answers) -> list[Measure]:
@@ -34,14 +32,6 @@ def measures(answers: Answers) -> list[Measure]:
     found = _of_numbers(answers) if numbers else measure_classes(answers)  # type: ignore[arg-type]
     known = answers.estimates
     return [one.at(known[one.key]) if one.key in known else one for one in found]
-
-
-def headline(answers: Answers) -> list[Measure]:
-    """Give the figures that sum the model up, see `choose_headline`."""
-    found = measures(answers)
-    if isinstance(answers, NumberAnswers):
-        return found[:_N_HEADLINE]
-    return choose_headline(answers, found)
 
 
 def score_answers(answers: Answers) -> dict[str, float]:

@@ -75,7 +75,7 @@ class Shrinkage:
         return cls(weights / weights.sum())
 
     def expect_shares(self, seen: HitCounts) -> ExpectedShare:
-        """Tell what rules with these counts have on new rows; each has some rows."""
+        """Return what rules with these counts have on new rows; each has some rows."""
         made = _GridPrediction.of(seen)
         mean, kept = self.weights @ made.means, self.weights @ made.kept
         spread = made.means * (1 - made.means) / (made.sizes + 1) + (made.means - mean) ** 2

@@ -1,6 +1,6 @@
-"""How a model answers: importance, dependence, interaction, overlap, counterfactuals.
+"""Explanations: importance, dependence, interaction, overlap, counterfactuals.
 
-These functions need nothing but a model and data, so they work for a loaded model.
+These functions need only a model and data, so they work for loaded models.
 """
 
 import lazy_loader

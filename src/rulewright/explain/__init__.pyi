@@ -1,3 +1,6 @@
+from .column_steps import ColumnSteps as ColumnSteps
+from .column_steps import Step as Step
+from .column_steps import merge_column_steps as merge_column_steps
 from .counterfactuals.answers import Change as Change
 from .counterfactuals.answers import Counterfactual as Counterfactual
 from .counterfactuals.answers import Counterfactuals as Counterfactuals

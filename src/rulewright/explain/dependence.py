@@ -1,8 +1,8 @@
-"""Partial dependence: the mean answer of a model when some columns are set to given values.
+"""Partial dependence: the mean prediction of a model with some columns set to given values.
 
-It is exact and fast for rules: a conjunction holds where its conditions on the chosen columns hold
-at the given values and the others hold at a row, so it adds its response times the share of rows on
-which the others hold.
+For rules this is exact and fast. A conjunction is true where its conditions on the chosen columns
+are true at the given values and its other conditions are true for a row. So it adds its response
+times the share of rows on which the other conditions are true.
 """
 
 from __future__ import annotations
@@ -13,8 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import Column, DataError, Table, read_like
-from rulewright.explain.terms import Additive, RuleTerm, Term, additive_terms, intercepts, n_outputs
+from rulewright.data import Column, DataError, Table, offer_names, read_like
+from rulewright.explain.terms import (
+    Additive,
+    LineTerm,
+    RuleTerm,
+    Term,
+    additive_terms,
+    intercepts,
+    n_outputs,
+    thresholds,
+)
 from rulewright.model import to_frame
 from rulewright.rules import Conjunction
 
@@ -24,12 +33,12 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray
 
 MOST_POINTS = 200
-"""Values of one column at most; of each of two columns the root of ten times as many."""
+"""Maximum number of values of one column; for two columns, the root of ten times as many each."""
 
 
 @dataclass(frozen=True, eq=False)
 class Dependence:
-    """Mean answers at values of one or two columns.
+    """Mean predictions at values of one or two columns.
 
     Parameters
     ----------
@@ -38,14 +47,17 @@ class Dependence:
     points : list of tuple
         Their values: numbers, labels, or None for missing.
     values : float array of shape (points, scores)
-        The mean score of each class, or the mean number.
+        The mean score of each class, or the mean prediction.
     names : tuple of str
-        What the scores are called: the classes, or "prediction".
+        Names of the scores: the classes, or "prediction".
     spread : tuple of tuples of float
-        How the rows spread over each column: the deciles of numbers, from least to largest, or the
-        share of each label of the points.
+        Distribution of the rows over each column: deciles of numbers, from minimum to maximum, or
+        the share of each label of the points.
     kinds : tuple of str
-        The kinds of the columns; moments of dates are milliseconds since 1970.
+        Kinds of the columns; dates are milliseconds since 1970.
+    edges : tuple of float or None
+        Where the answer jumps: the thresholds on one ordered column, between which it is constant.
+        None for other columns, and where a linear term makes it a slope.
     """
 
     columns: tuple[str, ...]
@@ -54,16 +66,17 @@ class Dependence:
     names: tuple[str, ...]
     spread: tuple[tuple[float, ...], ...] = ()
     kinds: tuple[str, ...] = ()
+    edges: tuple[float, ...] | None = None
 
     def to_table(self) -> dict[str, list[Any]]:
-        """Give a dict of columns: the values, and the mean of each score."""
+        """Return a dict of columns: the values, and the mean of each score."""
         table = {name: [point[j] for point in self.points] for j, name in enumerate(self.columns)}
         return table | {
             self._title(name): self.values[:, k].tolist() for k, name in enumerate(self.names)
         }
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Give a dataframe of the values and the mean of each score."""
+        """Return a dataframe of the values and the mean of each score."""
         return to_frame(self.to_table(), backend)
 
     def _title(self, name: str) -> str:
@@ -78,20 +91,21 @@ def partial_dependence(
     sample_weight: Any = None,
     max_points: int | None = None,
 ) -> Dependence:
-    """Tell how the mean answer of a model depends on one or two columns.
+    """Compute how the mean prediction of a model depends on one or two columns.
 
     Parameters
     ----------
     model : AdditiveRules, RegressionRules or fitted estimator
-        The model; of classes the scores are averaged.
+        The model; for classification, scores are averaged.
     X : table
-        Rows to average over; they also give the values of the columns.
+        Rows to average over; they also provide the values of the columns.
     columns : str or sequence of one or two str
         The columns.
     sample_weight : array-like, optional
-        Weights of the rows.
+        Row weights.
     max_points : int, optional
-        Values of a column at most; quantiles are taken of more. By default 200, and 45 of two.
+        Maximum number of values per column; beyond it quantiles are used, and the values next to
+        thresholds. By default 200, or 45 for two columns.
     """
     fitted, terms = additive_terms(model, "partial_dependence")
     names = (columns,) if isinstance(columns, str) else tuple(columns)
@@ -99,11 +113,13 @@ def partial_dependence(
         raise ValueError(f"columns must name one column or two different ones, not {names}")
     for name in names:
         if name not in fitted.schema:
-            raise DataError(f"columns: the model has no column {name!r}.")
+            offer = offer_names(name, fitted.schema.names)
+            raise DataError(f"columns: the model has no column {name!r}. {offer}")
     table = read_like(X, fitted.schema, {*fitted.columns, *names}, weights=sample_weight)
     weights = np.ones(len(table)) if table.weights is None else table.weights
     most = max_points or (MOST_POINTS if len(names) == 1 else int((10 * MOST_POINTS) ** 0.5) + 1)
-    grid = _grid(table, names, most)
+    marks = [thresholds(fitted, n) if table[n].schema.type.ordered else [] for n in names]
+    grid = _grid(table, names, most, marks)
     values = np.tile(intercepts(fitted), (len(grid), 1))
     for term in terms:
         mean = mean_added(term, grid, table, weights, names)
@@ -111,13 +127,16 @@ def partial_dependence(
     spread = tuple(_measure_spread(table[name], weights) for name in names)
     called = fitted.head_names or ("prediction",)
     kinds = tuple(table[name].schema.kind for name in names)
-    return Dependence(names, _points(grid, names), values, called, spread, kinds)
+    sloped = any(isinstance(term, LineTerm) and term.columns == names for term in terms)
+    level = len(names) == 1 and table[names[0]].schema.type.ordered and not sloped
+    edges = tuple(marks[0]) if level else None
+    return Dependence(names, _points(grid, names), values, called, spread, kinds, edges)
 
 
 def mean_added(
     term: Term, at: Table, rows: Table, weights: FloatArray, columns: Sequence[str]
 ) -> FloatArray:
-    """Average over rows what a term adds when some columns have the values of another table.
+    """Average over rows what a term adds if some columns have the values of another table.
 
     Returns one mean for each row of `at`.
     """
@@ -148,7 +167,7 @@ def _hold(conditions: Sequence[Any], table: Table) -> BoolArray:
 def _by_substitution(
     term: Term, at: Table, rows: Table, weights: FloatArray, columns: Sequence[str]
 ) -> FloatArray:
-    """Put the values of each point into all rows: for formulas that do not factor."""
+    """Set the values of each point in all rows: for formulas that do not factor."""
     means = np.empty(len(at))
     for i in range(len(at)):
         means[i] = np.average(
@@ -167,9 +186,9 @@ def _with_values(rows: Table, at: Table, i: int, columns: Sequence[str]) -> Tabl
     return replace(rows, columns=tuple(changed))
 
 
-def _grid(table: Table, names: Sequence[str], most: int) -> Table:
+def _grid(table: Table, names: Sequence[str], most: int, marks: Sequence[list[float]]) -> Table:
     """Make a table of all combinations of values of the columns."""
-    found = [_values(table[name], most) for name in names]
+    found = [_values(table[name], most, own) for name, own in zip(names, marks, strict=True)]
     combined = list(zip(*itertools.product(*found), strict=True))
     columns = [
         replace(table[name], values=np.array(values, dtype=table[name].values.dtype))
@@ -180,18 +199,26 @@ def _grid(table: Table, names: Sequence[str], most: int) -> Table:
     )
 
 
-def _values(column: Column, most: int) -> list[Any]:
-    """Give the known values that occur, or quantiles of too many numbers."""
+def _values(column: Column, most: int, marks: Sequence[float]) -> list[Any]:
+    """Return the known values that occur, or quantiles of too many numbers.
+
+    Values next to the thresholds are kept, so that no step is lost.
+    """
     known = np.unique(column.values[~column.is_missing])
     if column.schema.type.ordered and len(known) > most:
-        known = np.unique(np.quantile(known, np.linspace(0, 1, most), method="nearest"))
+        next_to = [
+            np.searchsorted(known, marks, side) + k for side in ("left", "right") for k in (-1, 0)
+        ]
+        kept = np.clip(np.concatenate(next_to).astype(np.intp), 0, len(known) - 1)
+        quantiles = np.quantile(known, np.linspace(0, 1, most), method="nearest")
+        known = np.unique(np.concatenate([quantiles, known[kept]]))
     if not len(known):
         raise DataError(f"Column {column.schema.name!r} has no known values.")
     return list(known)
 
 
 def _measure_spread(column: Column, weights: FloatArray) -> tuple[float, ...]:
-    """Give the weighted deciles of the known numbers, or the shares of the labels that occur."""
+    """Return the weighted deciles of known numbers, or the shares of labels."""
     known = ~column.is_missing
     values, weights = column.values[known], weights[known]
     if not column.schema.type.ordered:
@@ -217,7 +244,7 @@ def _write_values(column: Column) -> list[Any]:
 def centred_dependence(
     model: Additive, terms: Sequence[Term], rows: Table, weights: FloatArray, columns: Sequence[str]
 ) -> FloatArray:
-    """Give the partial dependence at the rows themselves, each score with mean 0."""
+    """Return the partial dependence at the rows themselves, each score with mean 0."""
     values = np.zeros((len(rows), n_outputs(model)))
     for term in terms:
         if set(term.columns) & set(columns):

@@ -1,4 +1,4 @@
-"""Rows of a table with their targets, what a model says of them, and what its rules claim."""
+"""Rows of a table with their targets, the predictions of a model, and the claims of its rules."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def model_of(model: Any, step: str) -> RuleModel:
 
 
 def rows_with_target(model: RuleModel, X: Any, y: Any, sample_weight: Any = None) -> Table:
-    """Read rows as the model does, with classes or numbers as their target."""
+    """Read rows as the model does, with the classes or numbers as their target."""
     task: Any = "classification" if isinstance(model, ClassModel) else "regression"
     return read_like(X, model.schema, model.columns, target=y, weights=sample_weight, task=task)
 
 
 def class_codes(model: ClassModel, table: Table) -> IntArray:
-    """Give the class of each row as the model numbers it, -1 for one that it does not know."""
+    """Return the class of each row by the model's numbering; -1 for an unknown class."""
     known = {label_of(value): k for k, value in enumerate(model.classes.tolist())}
     target = table.known_target
     codes = [known.get(label_of(value), -1) for value in target.classes.tolist()]
@@ -44,7 +44,7 @@ def class_codes(model: ClassModel, table: Table) -> IntArray:
 
 
 def checked_class_codes(model: ClassModel, table: Table) -> IntArray:
-    """Give the class of each row as `class_codes`; the model must know one of them."""
+    """Return the class of each row, as `class_codes`; at least one must be known."""
     codes = class_codes(model, table)
     if (codes < 0).all():
         given = ", ".join(map(label_of, table.known_target.classes[:5].tolist()))
@@ -56,13 +56,13 @@ def checked_class_codes(model: ClassModel, table: Table) -> IntArray:
 
 
 def claims_less(rule: Rule) -> bool:
-    """Tell whether a rule speaks against its head, or for smaller numbers."""
+    """Return whether a rule lowers the probability of its head, or the predicted number."""
     outcome = rule.outcome
     return isinstance(outcome, Adds) and outcome.value < outcome.otherwise
 
 
 def claim_text(model: RuleModel, rule: Rule) -> str:
-    """Write what a rule of a model claims."""
+    """Describe the claim of a rule."""
     names = [escape_line(name) for name in model.head_names]
     if not names:
         return "smaller" if claims_less(rule) else "larger"
@@ -72,14 +72,14 @@ def claim_text(model: RuleModel, rule: Rule) -> str:
 
 @dataclass(frozen=True, eq=False)
 class EvaluatedRows:
-    """Rows with covers and answers, each computed once, when it is first asked for.
+    """Rows with covers and predictions, each computed once, on first use.
 
     Attributes
     ----------
     model : RuleModel
         The model.
     table : Table
-        The rows, read like those that the model was learned from.
+        The rows, read like the training rows of the model.
     """
 
     model: RuleModel
@@ -91,18 +91,18 @@ class EvaluatedRows:
 
     @cached_property
     def weights(self) -> FloatArray:
-        """Weights of the rows, 1 each if the table has none."""
+        """Row weights, 1 each if the table has none."""
         return np.ones(len(self)) if self.table.weights is None else self.table.weights
 
     @cached_property
     def decided(self) -> PackedCovers:
-        """Rows that each rule has a part in: in a list those that are left to it."""
+        """Rows that each rule contributes to; in a list, the rows that reach the rule."""
         return PackedCovers(self.model.decided_bits(self.table), len(self))
 
     @cached_property
     def covers(self) -> PackedCovers:
-        """Rows that each rule covers, whatever other rules do."""
-        if type(self.model).decided_bits is RuleModel.decided_bits:  # the same in this form
+        """Rows that each rule covers, regardless of other rules."""
+        if type(self.model).decided_bits is RuleModel.decided_bits:  # equal for this form
             return self.decided
         return PackedCovers(self.model.cover_bits(self.table), len(self))
 
@@ -113,17 +113,17 @@ class EvaluatedRows:
 
     @cached_property
     def codes(self) -> IntArray:
-        """True class of each row as the model numbers it, -1 for one that it does not know."""
+        """True class of each row by the model's numbering; -1 for an unknown class."""
         assert isinstance(self.model, ClassModel)
         return checked_class_codes(self.model, self.table)
 
     @cached_property
     def importance(self) -> Importance:
-        """Importance of the rules and lines over these rows, of models that add up."""
+        """Importance of the rules and linear terms over these rows, for additive models."""
         return importance(self.model, self.table)
 
     def inside(self, rule: int) -> BoolArray:
-        """Mark the rows that a rule has a part in."""
+        """Mark the rows that a rule contributes to."""
         return self.decided[rule : rule + 1].row_mask()
 
     def take(self, places: Any) -> EvaluatedRows:

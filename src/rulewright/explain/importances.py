@@ -1,8 +1,8 @@
-"""How much rules, lines and columns matter, over all rows and for single rows.
+"""Importance of rules, linear terms and columns, over all rows and for single rows.
 
-The importance of a term is the standard deviation of what it adds, over rows: for a rule with
-response a and support s this is ``|a| sqrt(s (1 - s))``. A rule shares its importance equally among
-its columns (Friedman and Popescu, 2008).
+The importance of a term is the standard deviation of its contribution over the rows: for a rule
+with response a and support s, ``|a| sqrt(s (1 - s))``. The columns of a rule share its importance
+equally (Friedman and Popescu, 2008).
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ class Importance:
     Parameters
     ----------
     terms : tuple
-        The rules and lines.
+        The rules and linear terms.
     values : float array
-        The importance of each term: of several scores the root of the mean of squares.
+        The importance of each term: the root mean square over several scores.
     """
 
     terms: tuple[Term, ...]
     values: FloatArray
 
     def by_column(self) -> dict[str, float]:
-        """Give the importance of each column that a term uses, the largest first."""
+        """Return the importance of each used column, largest first."""
         sums: defaultdict[str, float] = defaultdict(float)
         for term, value in zip(self.terms, self.values, strict=True):
             for column in term.columns:
@@ -47,7 +47,7 @@ class Importance:
         return dict(sorted(sums.items(), key=lambda item: -item[1]))
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Give a dataframe of the terms, the most important first, scaled to 100."""
+        """Return a dataframe of the terms, most important first, scaled to 100."""
         order, largest = np.argsort(-self.values, kind="stable"), self.values.max(initial=0.0)
         scaled = self.values * (100.0 / largest if largest else 1.0)
         table: dict[str, list[Any]] = {
@@ -64,22 +64,22 @@ class Importance:
 
 
 def importance(model: Any, X: Any = None, *, sample_weight: Any = None) -> Importance:
-    """Tell how much each rule and line matters.
+    """Compute the importance of each rule and linear term.
 
     Parameters
     ----------
     model : AdditiveRules, RegressionRules or fitted estimator
         The model.
     X : table, optional
-        Rows over which the amounts vary; by default the training rows, by what the rules and lines
-        of the model say of them.
+        Rows to compute the importance on; by default the training rows, by the statistics stored
+        in the model.
     sample_weight : array-like, optional
-        Weights of these rows.
+        Row weights.
 
     Returns
     -------
     Importance
-        Importances of terms; ``by_column()`` gives those of columns.
+        Importance of each term; ``by_column()`` aggregates it by column.
     """
     fitted, terms = additive_terms(model, "importance")
     if X is None:
@@ -94,7 +94,7 @@ def importance(model: Any, X: Any = None, *, sample_weight: Any = None) -> Impor
 
 
 def local_importance(model: Any, X: Any, background: Any = None) -> FloatArray:
-    """Tell how much each rule and line matters for each row.
+    """Compute the importance of each rule and linear term for each row.
 
     Parameters
     ----------
@@ -103,12 +103,12 @@ def local_importance(model: Any, X: Any, background: Any = None) -> FloatArray:
     X : table
         The rows to explain.
     background : table, optional
-        Rows whose mean a row is compared with; X by default.
+        Rows that define the mean for comparison; X by default.
 
     Returns
     -------
     float array of shape (rows, terms)
-        How far the amount that a term adds is from its mean. The root of the mean of squares over
+        Absolute deviation of each term's contribution from its mean. Its root mean square over
         the background is the importance of the term.
     """
     fitted, terms = additive_terms(model, "local_importance")
@@ -123,7 +123,7 @@ def local_importance(model: Any, X: Any, background: Any = None) -> FloatArray:
 
 
 def feature_importances(model: Additive) -> FloatArray:
-    """Give the importance of every column of a model, summing to 1; all 0 if no term matters."""
+    """Return the importance of every column of a model, summing to 1; all 0 without terms."""
     found: Mapping[str, float] = importance(model).by_column()
     values = np.array([found.get(name, 0.0) for name in model.schema.names])
     total = values.sum()
@@ -131,17 +131,17 @@ def feature_importances(model: Additive) -> FloatArray:
 
 
 def _size(model: Additive, term: Term) -> float:
-    """Give the size of the scores' shares of the amount: the root of the mean of squares."""
+    """Return the size of the score contributions per unit: the root mean square."""
     return float(np.sqrt(np.mean(term.sizes(n_outputs(model)) ** 2)))
 
 
 def _stated_deviation(model: Additive, term: Term) -> float:
-    """Give the deviation of what a term adds on the training rows."""
+    """Return the standard deviation of a term's contribution on the training rows."""
     if not isinstance(term, RuleTerm):
         return term.line.deviation * _size(model, term)
     total = model.summary.get("total_weight")
     if not isinstance(total, int | float) or not total > 0:
-        raise ValueError("this model does not tell the weight of its training rows: give X")
+        raise ValueError("this model does not store the weight of its training rows: pass X")
     share = min(1.0, term.rule.coverage.support / total)
     response, otherwise = term.amounts
     return abs(response - otherwise) * float(np.sqrt(share * (1 - share))) * _size(model, term)
@@ -154,20 +154,20 @@ def _deviation(values: FloatArray, weights: FloatArray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """Effects of terms on rows; those on a row add up to its answer minus the mean answer.
+    """Effects of terms on rows; the effects of a row sum to its score minus the mean score.
 
     Parameters
     ----------
     terms : tuple
-        The rules and lines.
+        The rules and linear terms.
     values : float array of shape (rows, terms, scores)
-        What a term adds to the scores of a row, or to its number, minus the mean of what it adds.
+        What a term adds to the scores (or the prediction) of a row, minus its mean.
     holds : bool array of shape (rows, terms)
-        Whether the body of a rule holds on a row; lines always do.
+        Whether the body of a rule is true for a row; always true for linear terms.
     mean : float array
-        The mean score of each class, or the mean number.
+        The mean score of each class, or the mean prediction.
     names : tuple of str
-        What the scores are called: the classes, or "prediction".
+        Names of the scores: the classes, or "prediction".
     """
 
     terms: tuple[Term, ...]
@@ -177,7 +177,7 @@ class Effects:
     names: tuple[str, ...]
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Give a dataframe with a line for each row and term, in the order of the model."""
+        """Return a dataframe with a line for each row and term, in the order of the model."""
         n_rows, n_terms, _ = self.values.shape
         table: dict[str, list[Any]] = {
             "row": np.repeat(np.arange(n_rows), n_terms).tolist(),
@@ -191,7 +191,7 @@ class Effects:
 
 
 def local_effects(model: Any, X: Any, background: Any = None) -> Effects:
-    """Tell what each rule and line does to each row.
+    """Compute the effect of each rule and linear term on each row.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def local_effects(model: Any, X: Any, background: Any = None) -> Effects:
     X : table
         The rows to explain.
     background : table, optional
-        Rows whose mean a row is compared with; X by default.
+        Rows that define the mean for comparison; X by default.
     """
     fitted, terms = additive_terms(model, "local_effects")
     table = read_like(X, fitted.schema, fitted.columns)

@@ -1,11 +1,11 @@
-"""How much columns interact: H statistics, and those of models without interactions.
+"""Interactions between columns: H statistics, and their null distribution.
 
-The statistics are those of Friedman and Popescu (2008). H^2 is the share of the variance of a
-partial dependence that a sum of simpler ones does not explain: 0 if the model is additive in the
-columns, 1 for a pure product. Of three columns, it is what their pairs do not explain.
+The statistics follow Friedman and Popescu (2008). H^2 is the share of the variance of a partial
+dependence that a sum of simpler ones does not explain: 0 if the model is additive in the columns, 1
+for a pure product. For three columns, it is the share that their pairs do not explain.
 
-A model that may join columns finds some interaction in any data. The null distribution is that of
-H when the same method is fitted to targets of a model of main effects.
+A model that may combine columns finds some interaction in any data. The null distribution is the
+distribution of H for the same method, refitted to targets of a model of main effects.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rulewright.data import DataError, Table, read_like
+from rulewright.data import DataError, Table, offer_names, read_like
 from rulewright.explain.dependence import centred_dependence
 from rulewright.explain.terms import Additive, Term, additive_terms
 from rulewright.model import to_frame
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 _NOTHING = 1e-12
-"""A share of the variance of the model below which an effect is rounding."""
+"""Effects below this share of the model's variance are rounding errors."""
 
 
 @dataclass(frozen=True)
 class Interactions:
-    """H statistics of columns with all others, of pairs and of triples.
+    """H statistics of single columns (with all others), of pairs and of triples.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Interactions:
     pairs : dict of pairs of str to float
         H of each pair of columns.
     triples : dict of triples of str to float
-        H of each three columns beyond their pairs; empty unless asked for.
+        H of each triple of columns beyond its pairs; empty unless requested.
     """
 
     total: Mapping[str, float]
@@ -50,14 +50,14 @@ class Interactions:
     triples: Mapping[tuple[str, str, str], float] = field(default_factory=dict)
 
     def statistics(self) -> dict[tuple[str, ...], float]:
-        """Give all statistics by their columns: of one with all others, of pairs, of triples."""
+        """Return all statistics by their columns: single columns, pairs, triples."""
         found: dict[tuple[str, ...], float] = {(name,): h for name, h in self.total.items()}
         found.update(self.pairs.items())
         found.update(self.triples.items())
         return found
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Give a dataframe of the pairs, the strongest first."""
+        """Return a dataframe of the pairs, strongest first."""
         order = _strongest(self.pairs)
         table: dict[str, list[Any]] = {
             "first": [pair[0] for pair, _ in order],
@@ -85,20 +85,20 @@ def interactions(
     max_rows: int | None = 500,
     random_state: Any = 0,
 ) -> Interactions:
-    """Tell how strongly columns interact in a model.
+    """Compute how strongly columns interact in a model.
 
     Parameters
     ----------
     model : AdditiveRules, RegressionRules or fitted estimator
-        The model; of several classes the variances of the scores are added up.
+        The model; with several classes the variances of the scores are summed.
     X : table
         Rows to evaluate the model on.
     columns : sequence of str, optional
-        The columns; by default all that rules with several columns use.
+        The columns; by default all columns of rules that use several.
     triples : bool
-        Whether three columns are looked at together too.
+        Whether to compute triples of columns, too.
     max_rows : int, optional
-        Rows at most; of more a sample is drawn. None takes all.
+        Maximum number of rows; larger data are sampled. None uses all rows.
     random_state : int or Generator
         Seed of the sample.
     """
@@ -106,7 +106,8 @@ def interactions(
     chosen = _meeting(terms, fitted.columns) if columns is None else tuple(columns)
     for name in chosen:
         if name not in fitted.schema:
-            raise DataError(f"columns: the model has no column {name!r}.")
+            offer = offer_names(name, fitted.schema.names)
+            raise DataError(f"columns: the model has no column {name!r}. {offer}")
     table = read_like(X, fitted.schema, {*fitted.columns, *chosen})
     if max_rows is not None and len(table) > max_rows:
         drawn = np.random.default_rng(random_state).choice(len(table), max_rows, replace=False)
@@ -120,7 +121,7 @@ def interactions(
 
 
 class _Effects:
-    """Centred partial dependences at the rows of a table, and what of them is not a sum."""
+    """Centred partial dependences at the rows of a table, and their non-additive parts."""
 
     def __init__(self, model: Additive, terms: Sequence[Term], table: Table) -> None:
         self.model, self.terms, self.table = model, terms, table
@@ -130,7 +131,7 @@ class _Effects:
         self.floor = _NOTHING * float((self.whole**2).sum())
 
     def of(self, names: tuple[str, ...]) -> FloatArray:
-        """Give the partial dependence on some columns; those of few columns are kept."""
+        """Return the partial dependence on some columns; results for few columns are cached."""
         if names not in self.known:
             found = centred_dependence(self.model, self.terms, self.table, self.weights, names)
             if len(names) > 2:
@@ -139,14 +140,14 @@ class _Effects:
         return self.known[names]
 
     def total(self, name: str) -> float:
-        """Give H of a column with all others."""
+        """Return H of a column with all others."""
         if not any(name in term.columns and len(term.columns) > 1 for term in self.terms):
             return 0.0
         rest = self.of(tuple(other for other in self.model.columns if other != name))
         return self._share(self.whole - self.of((name,)) - rest, self.whole)
 
     def joint(self, names: tuple[str, ...]) -> float:
-        """Give H of two or three columns: what their dependences on fewer do not explain."""
+        """Return H of two or three columns: the part that lower orders do not explain."""
         if not any(set(names) <= set(term.columns) for term in self.terms):
             return 0.0
         whole = self.of(names)
@@ -169,7 +170,7 @@ def _strongest(found: Mapping[Any, float]) -> list[tuple[Any, float]]:
 
 
 def _meeting(terms: Sequence[Term], used: Sequence[str]) -> tuple[str, ...]:
-    """Give the columns that meet others in a rule."""
+    """Return the columns that occur together with others in a rule."""
     found = {column for term in terms if len(term.columns) > 1 for column in term.columns}
     return tuple(name for name in used if name in found)
 
@@ -180,32 +181,32 @@ class NullComparison(NamedTuple):
     h: float
     null_mean: float
     null_sd: float
-    """Standard deviation over the replications; NaN of a single one."""
+    """Standard deviation over the replications; NaN for a single one."""
     excess: float
     """H minus the mean of the null distribution."""
     p_value: float
-    """Share of the statistics, the observed one among them, that are as large or larger."""
+    """Share of the statistics, including the observed one, that are at least as large."""
 
 
 @dataclass(frozen=True)
 class InteractionNull:
-    """H statistics of a model, and those of refits to data without interactions.
+    """H statistics of a model, and of refits to data without interactions.
 
     Parameters
     ----------
     observed : Interactions
         The statistics of the model.
     replications : tuple of Interactions
-        Those of the refits, for the same columns.
+        The statistics of the refits, for the same columns.
     """
 
     observed: Interactions
     replications: tuple[Interactions, ...]
 
     def compare(self) -> dict[tuple[str, ...], NullComparison]:
-        """Give each statistic beside its null distribution, the largest excess first.
+        """Return each statistic with its null distribution, largest excess first.
 
-        The keys are columns: one (with all others), two or three.
+        The keys are tuples of one column (with all others), two or three.
         """
         nulls = [replication.statistics() for replication in self.replications]
         found = {
@@ -215,7 +216,7 @@ class InteractionNull:
         return dict(sorted(found.items(), key=lambda item: -item[1].excess))
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Give a dataframe with a line for each statistic, the largest excess first."""
+        """Return a dataframe with a row for each statistic, largest excess first."""
         found = self.compare()
         table: dict[str, list[Any]] = {
             "columns": [", ".join(names) for names in found],

@@ -1,4 +1,4 @@
-"""Overlap of rules on given rows, and what is lost when one of them is dropped."""
+"""Overlap of rules on given rows, and the loss when one of them is dropped."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ if TYPE_CHECKING:
 
 SHOWN_RULES = 50
 _LEAST = 1e-15
-"""Probabilities are held above this in the logarithmic loss."""
+"""Probabilities are clipped at this value in the log-loss."""
 
 
 @dataclass(frozen=True, eq=False)
 class RuleOverlap:
-    """What rules share on given rows, and what each has for itself.
+    """Rows that rules share, and rows that each covers alone.
 
     Parameters
     ----------
     model : RuleModel
-        The model; ``model[i]`` is the rule of place i.
+        The model; ``model[i]`` is rule i.
     n_rows : int
-        Given rows.
+        Number of rows.
     shared : int array of shape (rules, rules)
-        Rows that each two rules both cover; on the diagonal those of one rule.
+        Number of rows that each pair of rules covers; on the diagonal, that each rule covers.
     alone : int array
-        Rows that each rule covers and no other rule does.
+        Number of rows that only this rule covers.
     dropped : dict of float arrays
-        What becomes worse on the given rows if one rule is dropped and the others stay as they
-        are, by name: ``error`` and ``log_loss`` of classes, ``rmse`` of numbers. Below 0 the model
-        is better without the rule. Empty without targets.
+        Increase of each figure if one rule is dropped and the others stay: ``error`` and
+        ``log_loss`` for classification, ``rmse`` for regression. Below 0 the model is better
+        without the rule. Empty without targets.
     """
 
     model: RuleModel
@@ -63,23 +63,23 @@ class RuleOverlap:
 
     @property
     def covered(self) -> Counts:
-        """Rows that each rule covers."""
+        """Number of rows that each rule covers."""
         return np.asarray(np.diagonal(self.shared))
 
     @property
     def jaccard(self) -> FloatArray:
-        """Rows that both of two rules cover among those that at least one does; 0 of none."""
+        """Jaccard index of each pair of rules: shared rows / rows of either; 0 without rows."""
         either = self.covered[:, np.newaxis] + self.covered - self.shared
         return np.asarray(self.shared / np.maximum(either, 1))
 
     @property
     def containment(self) -> FloatArray:
-        """Share of the rows of rule i (line) that rule j (column) covers too; 0 of none."""
+        """Share of the rows of rule i (line) that rule j (column) also covers; 0 without rows."""
         return np.asarray(self.shared / np.maximum(self.covered, 1)[:, np.newaxis])
 
     @property
     def most_alike(self) -> Counts:
-        """The other rule with the largest Jaccard index, for each rule; -1 if there is none."""
+        """For each rule, the other rule with the largest Jaccard index; -1 if there is none."""
         if len(self.model) < 2:
             return np.full(len(self.model), -1)
         others = self.jaccard
@@ -87,14 +87,14 @@ class RuleOverlap:
         return np.asarray(others.argmax(axis=1))
 
     def pairs(self, least: float = 0.5) -> list[tuple[int, int, float]]:
-        """Give the pairs of rules with at least this Jaccard index, the largest first."""
+        """Return the pairs of rules with at least this Jaccard index, largest first."""
         jaccard = np.triu(self.jaccard, 1)
         first, second = np.nonzero(jaccard >= max(least, 1e-12))
         order = np.argsort(-jaccard[first, second], kind="stable")
         return [(int(first[i]), int(second[i]), float(jaccard[first[i], second[i]])) for i in order]
 
     def to_table(self) -> dict[str, list[Any]]:
-        """Give a dict of columns, one item per rule in the order of the model."""
+        """Return a dict of columns, one item per rule in the order of the model."""
         near, places = self.most_alike, np.arange(len(self.model))
         return {
             "id": places.tolist(),
@@ -109,7 +109,7 @@ class RuleOverlap:
         }
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Give a dataframe with a row per rule; ``backend`` as in ``rules_frame``."""
+        """Return a dataframe with a row per rule; ``backend`` as in ``rules_frame``."""
         return to_frame(self.to_table(), backend)
 
     def __len__(self) -> int:
@@ -136,15 +136,15 @@ class RuleOverlap:
 
     def _titles(self) -> list[str]:
         worse = [f"{name.replace('_', '-')} without" for name in self.dropped]
-        return ["id", "covers", "alone", "most like", "Jaccard", *worse, "rule"]
+        return ["#", "covers", "alone", "most like", "Jaccard", *worse, "rule"]
 
     def _cells(self, table: dict[str, list[Any]], i: int) -> list[str]:
-        near, rule = table["most_alike"][i], self.model.rules[i]
+        near, rule, numbers = table["most_alike"][i], self.model.rules[i], self.model.numbers
         return [
-            str(i),
+            str(numbers[i]),
             str(table["covers"][i]),
             str(table["alone"][i]),
-            "-" if near < 0 else str(near),
+            "-" if near < 0 else str(numbers[near]),
             f"{table['jaccard'][i]:.2f}",
             *(f"{worse[i]:+.4f}" for worse in self.dropped.values()),
             f"IF {rule.body} THEN {claim_text(self.model, rule)}",
@@ -152,7 +152,7 @@ class RuleOverlap:
 
 
 def rule_overlap(model: Any, X: Any, y: Any = None) -> RuleOverlap:
-    """Count what rules share on given rows, and what each of them is needed for.
+    """Count the rows that rules share, and measure what each rule contributes.
 
     Parameters
     ----------
@@ -161,21 +161,21 @@ def rule_overlap(model: Any, X: Any, y: Any = None) -> RuleOverlap:
     X : table
         The rows.
     y : array-like or str, optional
-        Their targets, or the name of the column. With them every rule is dropped in turn, the
-        others staying as they are, and errors are counted again. A learner that is fitted again
-        would make up for some of that, so a rule that looks needed may not be.
+        Targets, or the name of their column. With them, each rule is dropped in turn while the
+        others stay, and the errors are recomputed. A refitted model would compensate for some of
+        the loss, so a rule may matter less than it seems.
 
     Returns
     -------
     RuleOverlap
-        Prints as a table; ``to_frame()`` gives a dataframe, `explain.charts.overlap_chart` a chart.
+        Prints as a table; ``to_frame()`` returns a dataframe, ``overlap_chart`` a chart.
 
     Notes
     -----
-    A rule covers the rows where its body holds; in a list those before it may decide them. The
-    Jaccard index of two rules is the number of rows that both cover, divided by that of rows that
-    at least one of them covers. Rules without rows alone are not useless: in a sum they add to
-    others.
+    A rule covers the rows where its body is true; in a list, earlier rules may decide them. The
+    Jaccard index of two rules is the number of rows that both cover, divided by the number that
+    at least one covers. A rule that covers no row alone is not useless: in additive models it
+    adds to the others.
     """
     model = model_of(model, "rule_overlap")
     if y is None:
@@ -186,7 +186,7 @@ def rule_overlap(model: Any, X: Any, y: Any = None) -> RuleOverlap:
 
 
 def count_overlap(rows: EvaluatedRows, *, drop: bool = False) -> RuleOverlap:
-    """Count what rules share, and with `drop` what each is needed for; see `rule_overlap`."""
+    """Count shared rows and, with `drop`, measure each rule's contribution; see `rule_overlap`."""
     if not len(rows):
         raise DataError("Overlap of rules needs at least one row.")
     covers = rows.covers
@@ -197,7 +197,7 @@ def count_overlap(rows: EvaluatedRows, *, drop: bool = False) -> RuleOverlap:
 
 
 def _measure_drops(rows: EvaluatedRows) -> dict[str, FloatArray]:
-    """Give how much worse each figure is without each rule."""
+    """Return the increase of each figure without each rule."""
     losses = _losses_of(rows)
     whole = losses(rows.scores)
     worse = [losses(scores) for scores in _scores_without(rows)]
@@ -208,7 +208,7 @@ def _measure_drops(rows: EvaluatedRows) -> dict[str, FloatArray]:
 
 
 def _scores_without(rows: EvaluatedRows) -> Iterator[FloatArray]:
-    """Give the scores of the model without each of its rules in turn."""
+    """Yield the scores of the model without each of its rules."""
     model, table = rows.model, rows.table
     if isinstance(model, AdditiveRules | RegressionRules):
         yield from _sums_without(model, table, rows.scores)
@@ -218,9 +218,9 @@ def _scores_without(rows: EvaluatedRows) -> Iterator[FloatArray]:
 
 
 def _sums_without(model: Additive, table: Table, scores: FloatArray) -> Iterator[FloatArray]:
-    """Take what a rule adds away from the scores, which needs no model for each rule."""
+    """Subtract the contribution of each rule from the scores, without rebuilding the model."""
     for place, rule in enumerate(model.rules):
-        term = RuleTerm(place, rule)
+        term = RuleTerm(place, rule, model.numbers[place])
         added = term.contributions(table)
         if isinstance(model, RegressionRules):
             yield scores - added
@@ -229,7 +229,7 @@ def _sums_without(model: Additive, table: Table, scores: FloatArray) -> Iterator
 
 
 def _losses_of(rows: EvaluatedRows) -> Callable[[FloatArray], dict[str, float]]:
-    """Make the function that judges scores of the rows."""
+    """Create the function that evaluates scores of the rows."""
     model = rows.model
     if not isinstance(model, ClassModel):
         numbers = rows.table.known_numbers.values

@@ -1,4 +1,4 @@
-"""The terms of a model that adds up: rules and lines, and what each adds to a row."""
+"""The terms of an additive model: rules and linear terms, and their contributions to a row."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ Additive: TypeAlias = AdditiveRules | RegressionRules
 
 @dataclass(frozen=True)
 class RuleTerm:
-    """A rule that adds its response where it holds."""
+    """A rule that adds its points where it applies; it is called by its printed number."""
 
     place: int
     rule: Rule
+    number: int
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -31,29 +32,34 @@ class RuleTerm:
 
     @property
     def head(self) -> Head:
-        """The classes whose scores grow."""
+        """The classes whose scores increase."""
         return self.rule.head
 
     @property
     def amounts(self) -> tuple[float, float]:
-        """What is added where the body holds, and where it is known not to hold."""
+        """What is added where the body is true, and where it is known to be false."""
         assert isinstance(self.rule.outcome, Adds)
         return self.rule.outcome.value, self.rule.outcome.otherwise
 
+    def marks(self, column: str) -> list[Any]:
+        """Return the thresholds or labels that the body tests on a column."""
+        own = [part for part in self.rule.body.conditions if part.column == column]
+        return [mark for part in own for mark in part.marks]
+
     def contributions(self, table: Table) -> FloatArray:
-        """Give what the rule adds to each row of a table."""
+        """Return what the rule adds to each row of a table."""
         response, otherwise = self.amounts
         added = np.where(self.rule.body.holds(table), response, 0.0)
         return added + np.where(self.rule.body.fails(table), otherwise, 0.0) if otherwise else added
 
     def sizes(self, n_outputs: int) -> FloatArray:
-        """Give the share of the amount that each score gets."""
+        """Return the share of the amount that each score gets."""
         sizes = np.zeros(n_outputs)
         sizes[self.head.classes] = 1.0
         return sizes
 
     def __str__(self) -> str:
-        return f"rule {self.place}: IF {self.rule.body}"
+        return f"rule {self.number}: {self.rule.body}"
 
 
 @dataclass(frozen=True)
@@ -69,11 +75,11 @@ class LineTerm:
         return (self.line.column,)
 
     def contributions(self, table: Table) -> FloatArray:
-        """Give what a slope of 1 adds to each row of a table."""
+        """Return what a slope of 1 adds to each row of a table."""
         return self.line.units(table)
 
     def sizes(self, n_outputs: int) -> FloatArray:
-        """Give the slope of each score."""
+        """Return the slope of each score."""
         return np.array(self.line.slopes)
 
     def __str__(self) -> str:
@@ -88,11 +94,19 @@ def additive_terms(model: Any, step: str) -> tuple[Additive, list[Term]]:
     model = getattr(model, "model_", model)
     if not isinstance(model, AdditiveRules | RegressionRules):
         raise ValueError(
-            f"{step} needs a model that adds up rules, or an estimator with such a model, not "
+            f"{step} needs an additive model, or an estimator with such a model, not "
             f"{type(model).__name__}"
         )
-    rules: list[Term] = [RuleTerm(place, rule) for place, rule in enumerate(model.rules)]
+    rules: list[Term] = [
+        RuleTerm(place, rule, model.numbers[place]) for place, rule in enumerate(model.rules)
+    ]
     return model, [*rules, *(LineTerm(place, line) for place, line in enumerate(model.linear))]
+
+
+def thresholds(model: Additive, column: str) -> list[float]:
+    """Return the thresholds of all rules on an ordered column, in ascending order."""
+    _, terms = additive_terms(model, "thresholds")
+    return sorted({m for term in terms if isinstance(term, RuleTerm) for m in term.marks(column)})
 
 
 def n_outputs(model: Additive) -> int:

@@ -2,6 +2,7 @@ from .line import cut_line as cut_line
 from .line import escape_line as escape_line
 from .views import bold as bold
 from .views import draw_bar as draw_bar
+from .views import draw_key as draw_key
 from .views import draw_move as draw_move
 from .views import lines as lines
 from .views import note as note

@@ -126,12 +126,34 @@ def draw_bar(
     )
 
 
-def draw_move(change: float, largest: float) -> Markup:
-    """Draw a change as a bar from the middle, to the right where it is positive."""
-    half = 0.5 * min(1.0, abs(change) / largest) if largest else 0.0
-    kind, left = ("up", 0.5) if change >= 0 else ("down", 0.5 - half)
-    return Markup('<span class="bar move {}" style="{}" aria-hidden="true"><s></s></span>').format(
+def draw_move(
+    change: float, largest: float, look: int | None = None, *, signed: bool = True
+) -> Markup:
+    """
+    Draw a change as a bar from the middle, to the right where it is positive.
+
+    Parameters
+    ----------
+    change, largest : float
+        The change, and the one that fills a side.
+    look : int, optional
+        The colour, 0 to 5; by default 0 to the right and 1 to the left.
+    signed : bool
+        Whether 0 is in the middle; else bars start at the left end.
+    """
+    share = min(1.0, abs(change) / largest) if largest else 0.0
+    half, middle = (0.5 * share, 0.5) if signed else (share, 0.0)
+    left = middle if change >= 0 else middle - half
+    kind = f"{'move' if signed else 'from'} k{int(change < 0) if look is None else look}"
+    return Markup('<span class="bar {}" style="{}" aria-hidden="true"><s></s></span>').format(
         kind, _style({"l": left, "p": half})
+    )
+
+
+def draw_key(look: int, text: str) -> Markup:
+    """Draw the colour of bars before what it says."""
+    return Markup('<span class="key"><i class="k{}" aria-hidden="true"></i>{}</span>').format(
+        look, text
     )
 
 

@@ -161,7 +161,7 @@ class _Traversals:
             self._go_on(order + chosen, i + 1, code)
 
     def _arrangements(self, new: list[tuple[int, int, int]]) -> Iterator[list[int]]:
-        """Give the orders of new vertices: free among equal labels, one order of twins."""
+        """Return the orders of new vertices: free among equal labels, one order of twins."""
         groups = [[w for *_, w in same] for _, same in groupby(new, key=lambda edge: edge[:2])]
         for orders in product(*map(self._orders, groups)):
             yield [w for order in orders for w in order]

@@ -100,7 +100,7 @@ def middle_values(entries: Entries, values: FloatArray) -> FloatArray:
 
 
 def value_facts(rows: RowArray | None, values: FloatArray, most: int) -> ValueFacts:
-    """Tell what known values are like; digits are counted up to `most`, and one more."""
+    """Return what known values are like; digits are counted up to `most`, and one more."""
     return ValueFacts(*_core.value_facts(*_rows(rows, values), most))
 
 
@@ -109,7 +109,7 @@ def _read(entries: Entries, values: FloatArray) -> tuple[RowArray, RowArray, Flo
 
 
 def _rows(rows: RowArray | None, values: FloatArray) -> tuple[RowArray, FloatArray]:
-    """Give rows and values as kernels read them, for which no rows are all."""
+    """Return rows and values as kernels read them, for which no rows are all."""
     held = np.ascontiguousarray(values)  # it may be a view of a dataframe
     if rows is None:
         return _ALL, held

@@ -265,7 +265,7 @@ def rule_scores(
 
 
 def rule_covers(codes: CodeArray, compiled: CompiledRules, n_threads: int = 1) -> BoolArray:
-    """Tell which rules (columns) fire on which rows."""
+    """Return which rules (columns) fire on which rows."""
     covers = np.zeros((codes.shape[1], len(compiled.rule_starts) - 1), dtype=np.bool_)
     _core.rule_covers(codes, *compiled, covers, n_threads)
     return covers

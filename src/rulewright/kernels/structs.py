@@ -128,7 +128,7 @@ class Limits(Struct):
         return self._mask(left, left)
 
     def allows(self, conditions: tuple[GrownCondition, ...]) -> bool:
-        """Tell whether a rule with some of its conditions taken out still has what it must."""
+        """Return whether a rule with some of its conditions taken out still has what it must."""
         used = {condition.column for condition in conditions}
         return used >= set(np.flatnonzero(self.required).tolist())
 

@@ -128,7 +128,7 @@ def route_rows(columns: CodeColumns, routes: Routes, n_threads: int = 1) -> IntA
 
 
 def side_of_codes(split: GrownSplit, n_bins: int) -> ByteArray:
-    """Tell for each code of the column where it goes: 1 left, 2 right, 0 nowhere."""
+    """Return for each code of the column where it goes: 1 left, 2 right, 0 nowhere."""
     sides = np.full(n_bins + 1, 2, dtype=np.uint8)
     sides[-1] = 0
     left = slice(split.codes[0] + 1) if split.op == Op.LESS_EQUAL else split.codes

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rulewright.model.class_model import ClassModel
 
 _SHOWN_CLASSES = 4
-_REASON = "reason (each changes P after those above it)"
+_REASON = "reason (changes of P add up in this order)"
 
 
 class Added(NamedTuple):
@@ -44,7 +44,7 @@ class ScoreWriter(Protocol):
     """Writes scores, or what a reason adds to them, in the unit of a form."""
 
     def __call__(self, scores: NDArray[np.float64], chosen: int, /, *, level: bool = False) -> str:
-        """Write scores; `level` tells that these are all there are, and not what is added."""
+        """Write scores: all of them if `level`, else what a reason adds."""
         ...
 
 
@@ -73,7 +73,7 @@ class ClassExplanation(Explanation):
         return self.model.class_names
 
     def label(self, row: int) -> str:
-        """Give the predicted class of a row, as text."""
+        """Return the predicted class of a row, as text."""
         return self.class_names[int(self.chosen[row])]
 
     def added_up(
@@ -85,9 +85,9 @@ class ClassExplanation(Explanation):
         added: Sequence[Added],
         write: ScoreWriter,
     ) -> RowReasons:
-        """Give reasons each of which adds to the scores."""
+        """Return reasons each of which adds to the scores."""
         chosen, scores = int(self.chosen[row]), np.array(start)
-        text = "start" if added else "start: no rule holds"
+        text = "start" if added else "start: no rule applies"
         steps = [Reason(write(scores, chosen, level=True), text, scores)]
         for amounts, text, is_line in added:
             scores = scores + amounts
@@ -102,7 +102,7 @@ class ClassExplanation(Explanation):
         steps: Sequence[Reason],
         write: ScoreWriter,
     ) -> RowReasons:
-        """Give reasons from the start and the steps from there, all of which have scores."""
+        """Return reasons from the start and the steps from there, all of which have scores."""
         (start, *reasons), chosen, name = steps, int(self.chosen[row]), escape_line(self.label(row))
         shown = select_shown(reasons, max_reasons)
         rest, total = [], []

@@ -25,7 +25,7 @@ _JSON_TYPES = {name: "number" if name == "float" else name for name in _PYTHON_T
 
 
 def checked_classes(classes: ArrayLike) -> NDArray[Any]:
-    """Give class labels as a read-only array of one type, or raise a ValueError."""
+    """Return class labels as a read-only array of one type, or raise a ValueError."""
     given = np.asarray(classes)
     if given.ndim != 1 or len(given) == 0:
         raise ValueError("classes must be a list of at least one label")
@@ -43,7 +43,7 @@ def checked_classes(classes: ArrayLike) -> NDArray[Any]:
 
 
 def class_type(classes: NDArray[Any]) -> ClassType:
-    """Tell which type the class labels have."""
+    """Return which type the class labels have."""
     if classes.dtype.kind in _TYPE_OF_KIND:
         return _TYPE_OF_KIND[classes.dtype.kind]
     types = {type(label) for label in classes.tolist()}
@@ -57,12 +57,12 @@ def class_type(classes: NDArray[Any]) -> ClassType:
 
 
 def class_names(classes: NDArray[Any]) -> tuple[str, ...]:
-    """Give the class labels as text."""
+    """Return the class labels as text."""
     return tuple(label_of(label) for label in classes.tolist())
 
 
 def classes_to_json(classes: NDArray[Any]) -> dict[str, Any]:
-    """Give class labels and their type as plain data."""
+    """Return class labels and their type as plain data."""
     return {"type": class_type(classes), "values": classes.tolist()}
 
 

@@ -23,6 +23,7 @@ from rulewright.model.explanation import (
 )
 from rulewright.model.rule_model import RuleModel
 from rulewright.model.text import escape_line
+from rulewright.model.training_notes import base_rate
 from rulewright.rules import Says, checked_number
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class ClassModel(DecidingModel):
         return replace(base, chosen=chosen, costs=costs)
 
     def with_decision(self, decision: Any) -> Self:
-        """Give the model that chooses classes in another way; see ``rulewright.with_decision``."""
+        """Return the model with another decision; see ``rulewright.with_decision``."""
         return self._copy_with(decision=self._read_decision(decision))
 
     def _read_decision(self, decision: Any) -> Decision | None:
@@ -83,18 +84,18 @@ class ClassModel(DecidingModel):
         return read_decision(decision, self.class_names, known)
 
     def decision_function(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
-        """Give scores as scikit-learn does: second minus first class if there are two classes."""
+        """Return scores as scikit-learn does: second minus first class if there are two classes."""
         scores = self.scores(X, n_threads=n_threads)
         if len(self.classes) == 1:
             return np.zeros(len(scores))
         return scores[:, 1] - scores[:, 0] if len(self.classes) == 2 else scores
 
     def predict_proba(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
-        """Give the probability of each class, as an array of shape (rows, classes)."""
+        """Return the probability of each class, as an array of shape (rows, classes)."""
         return self.probabilities(self.scores(X, n_threads=n_threads))
 
     def predict(self, X: object, *, n_threads: int | None = None) -> NDArray[Any]:
-        """Give the label of the class that ``decide`` chooses."""
+        """Return the label of the class that ``decide`` chooses."""
         labels: NDArray[Any] = self.classes[self.decide(self.scores(X, n_threads=n_threads))]
         return labels
 
@@ -103,7 +104,7 @@ class ClassModel(DecidingModel):
         return self._value(self.program.probabilities, scores)
 
     def expected_costs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give what predicting each class is expected to cost; without costs an error costs 1."""
+        """Return what predicting each class is expected to cost; without costs an error costs 1."""
         costs = self.program.costs
         return 1.0 - self.probabilities(scores) if costs is None else self._value(costs, scores)
 
@@ -116,11 +117,11 @@ class ClassModel(DecidingModel):
         return self._value(self.program.chosen, scores)
 
     def flags(self, scores: NDArray[np.float64]) -> dict[str, NDArray[np.bool_]]:
-        """Give what exports tell besides scores, probabilities and label: truth values by name."""
+        """Return the flags that exports have besides scores, probabilities and label, by name."""
         return {name: self._value(node, scores) for name, node in self.program.flags.items()}
 
     def explain(self, X: object, *, n_threads: int | None = None) -> ClassExplanation:
-        """Tell for each row which rules fired and what they say; see ``Explanation``."""
+        """Return for each row which rules fired and what they say; see ``Explanation``."""
         rows = self._rows(X, n_threads)
         scores = rows.value(self.program.scores)
         return ClassExplanation(
@@ -135,28 +136,28 @@ class ClassModel(DecidingModel):
         )
 
     def _explain_form(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
-        """Give what explanations of this form have beyond those of all forms."""
+        """Return the fields that only explanations of this form have."""
         return {}
 
     def reasons_for(self, found: Any, row: int, max_reasons: int | None) -> RowReasons:
-        """Give the rules that hold; a form that can tells the scores after each of them too."""
+        """Return the rules that apply; a form that can tells the scores after each of them too."""
         reasons = self._claims(found, row)
         shown = select_shown(reasons, max_reasons)
         hidden = reasons[len(shown) :]
-        start = [] if reasons else [Reason("", "start: where no rule holds")]
+        start = [] if reasons else [Reason("", "start: where no rule applies")]
         rest = [Reason("", others_text(hidden))] if hidden else []
         return RowReasons(ReasonLine("probability", "", "reason"), shown, start, rest)
 
     def _claims(self, found: Explanation, row: int) -> list[Reason]:
-        """Give what the rules that hold say."""
+        """Return what the rules that apply say."""
         names = [escape_line(name) for name in self.class_names]
         return [
-            Reason(f"{rule.outcome} {rule.head.text(names)}", rule_text(self.rules, i))
+            Reason(f"{rule.outcome} {rule.head.text(names)}", rule_text(self, i))
             for i, rule in ((i, self.rules[i]) for i in found.rule_ids(row))
         ]
 
     def answer_notes(self, found: Explanation, row: int) -> list[str]:
-        """Write what there is to say about an answer beyond class and probabilities."""
+        """Write notes on a prediction beyond class and probabilities."""
         return []
 
     @cached_property
@@ -177,29 +178,37 @@ class ClassModel(DecidingModel):
     @property
     def scope(self) -> str:
         """The classes, for the title of the model."""
-        names = ", ".join(escape_line(name) for name in self.class_names)
+        names = ", ".join(self.shown_names)
         return (
             f"1 class ({names})" if self.n_classes == 1 else f"{self.n_classes} classes ({names})"
         )
 
     def head_columns(self) -> dict[str, list[Any]]:
-        """Give the labels, or where some rule speaks for several classes the text of each head."""
+        """Return the class labels of the heads, or their texts if a head has several classes."""
         if any(rule.head.is_union for rule in self.rules):
             return {"head": [rule.head.text(self.class_names) for rule in self.rules]}
         labels = self.classes.tolist()
         return {"head": [labels[rule.head.first] for rule in self.rules]}
 
     def coverage_columns(self) -> dict[str, list[Any]]:
-        """Give the covered weight of each class, and the precision with its interval."""
-        rules, intervals = self.rules, [rule.precision_interval for rule in self.rules]
-        weights = {
-            f"weight_{name}": [rule.class_weights[k] for rule in rules]
+        """Return the counts of each class, and the shares of the head with the base rate."""
+        rules, none = self.rules, (math.nan,) * len(self.classes)
+        intervals = [rule.share_interval for rule in rules]
+        counts = [rule.counts or none for rule in rules]
+        rates = [math.nan if (r := base_rate(self, rule.head)) is None else r for rule in rules]
+        return {
+            f"weight_{name}": [line[k] for line in counts]
             for k, name in enumerate(self.class_names)
-        }
-        return weights | {
+        } | {
             "precision": [rule.precision for rule in rules],
-            "precision_low": [low for low, _ in intervals],
-            "precision_high": [high for _, high in intervals],
+            "share": [rule.share for rule in rules],
+            "share_low": [low for low, _ in intervals],
+            "share_high": [high for _, high in intervals],
+            "base_rate": rates,
+            "lift": [
+                rule.share / rate if rate else math.nan
+                for rule, rate in zip(rules, rates, strict=True)
+            ],
         }
 
     def _check_common(self) -> None:
@@ -209,14 +218,13 @@ class ClassModel(DecidingModel):
         vars(self).update(decision=self._read_decision(self.decision))
 
     def _target_fields(self) -> dict[str, Any]:
-        """Give the classes, and the decision if there is one."""
+        """Return the classes, and the decision if there is one."""
         decided = {} if self.decision is None else {self.decision.field: self.decision.to_json()}
         return {"classes": classes_to_json(self.classes), **decided}
 
     def decision_lines(self) -> list[str]:
-        """Say how the class is chosen, unless it is the most probable one."""
-        names = [escape_line(name) for name in self.class_names]
-        return [] if self.decision is None else [self.decision.describe(names)]
+        """Write how the class is chosen, unless it is the most probable one."""
+        return [] if self.decision is None else [self.decision.describe(self.shown_names)]
 
 
 class Weigher:
@@ -233,13 +241,13 @@ class Weigher:
         return self(np.ones(len(self._codes), dtype=np.bool_))
 
     def __call__(self, rows: NDArray[np.bool_]) -> tuple[float, ...]:
-        """Give the weight of each class on some of the rows."""
+        """Return the weight of each class on some of the rows."""
         sums = np.bincount(self._codes[rows], self._weights[rows], minlength=len(self.classes))
         return tuple(sums.tolist())
 
 
 def checked_weights(weights: Sequence[object], n_classes: int) -> tuple[float, ...]:
-    """Give one weight per class, finite even in sum, or raise a ValueError."""
+    """Return one weight per class, finite even in sum, or raise a ValueError."""
     checked = tuple(checked_number(weight, "class weight") for weight in weights)
     if len(checked) != n_classes or min(checked) < 0.0 or not math.isfinite(sum(checked)):
         raise ValueError(f"{n_classes} classes need as many finite weights, none negative")
@@ -247,7 +255,7 @@ def checked_weights(weights: Sequence[object], n_classes: int) -> tuple[float, .
 
 
 def checked_shares(shares: Sequence[object], n_classes: int) -> tuple[float, ...]:
-    """Give one probability per class, or raise a ValueError."""
+    """Return one probability per class, or raise a ValueError."""
     if len(shares) != n_classes:
         raise ValueError(f"{n_classes} classes need as many probabilities: {len(shares)}")
     return Says(tuple(shares)).distribution  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ _MAX_COST = sys.float_info.max / 2
 
 
 def checked_costs(costs: Any, class_names: Sequence[str]) -> Costs:
-    """Give costs as plain numbers, one row per true class, or raise a ValueError."""
+    """Return costs as plain numbers, one row per true class, or raise a ValueError."""
     rows = costs.tolist() if isinstance(costs, np.ndarray) else costs
     n = len(class_names)
     if not _is_list(rows, n) or not all(_is_list(row, n) for row in rows):

@@ -1,4 +1,4 @@
-"""Decisions: how a class is chosen from probabilities, which stay as they are.
+"""Decisions: how a class is chosen from probabilities, which stay unchanged.
 
 A decision is part of the model, so predictions, explanations and all exports follow it. A model
 without one predicts the most probable class, which is right most often (accuracy).
@@ -48,18 +48,18 @@ class Decision(ABC):
         return nodes.Mix(chances, self.costs)
 
     def choose(self, chances: Node, expected: Node, scores: Node) -> Node:
-        """Return the index of the cheapest class; of equal ones that of the highest score."""
+        """Return the index of the cheapest class; the highest score breaks ties."""
         return recipes.cheapest(expected, scores, len(self.costs))
 
     @abstractmethod
     def describe(self, names: Sequence[str]) -> str:
-        """Say how the class is chosen, for the text of a model."""
+        """Write how the class is chosen, for the text of a model."""
 
     @abstractmethod
     def explain(
         self, names: Sequence[str], chances: NDArray[np.float64], expected: NDArray[np.float64]
     ) -> str:
-        """Say why a row with these probabilities and expected costs got its class."""
+        """Write why a row with these probabilities and expected costs got its class."""
 
     @abstractmethod
     def to_json(self) -> Any:
@@ -73,7 +73,7 @@ class Decision(ABC):
 
 @dataclass(frozen=True)
 class LowestCost(Decision):
-    """The class of the lowest expected cost; of equal ones that of the highest score.
+    """The class of the lowest expected cost; the highest score breaks ties.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class LowestCost(Decision):
         return self.table
 
     def describe(self, names: Sequence[str]) -> str:
-        """Say that costs decide."""
+        """Write that costs decide."""
         return "label by lowest expected cost"
 
     def explain(
@@ -175,7 +175,7 @@ class Balanced(Decision):
         return recipes.best_score(ratios.equals(ratios.largest), scores, len(self.shares))
 
     def describe(self, names: Sequence[str]) -> str:
-        """Say that classes weigh the same, and which share each has."""
+        """Write that classes weigh the same, and which share each has."""
         return (
             "balanced: predicts the class with the highest probability relative to its share "
             f"({_list_numbers(names, self.shares)})"

@@ -112,7 +112,7 @@ OWN_FIELDS: dict[str, Part] = {
 
 
 def json_list(values: object, what: str, limit: int = MAX_CLASSES) -> list[Any]:
-    """Give a list of a model file as it is, or raise a ModelFileError if it is none or too long."""
+    """Return a list of a model file, or raise a ModelFileError if it is no list or too long."""
     if not isinstance(values, list):
         raise ModelFileError(f"{what} must be a list, not {type(values).__name__}")
     if len(values) > limit:
@@ -121,7 +121,7 @@ def json_list(values: object, what: str, limit: int = MAX_CLASSES) -> list[Any]:
 
 
 def library_version() -> str:
-    """Give the version of this library that is installed."""
+    """Return the version of this library that is installed."""
     try:
         return metadata.version("rulewright")
     except metadata.PackageNotFoundError:
@@ -192,7 +192,7 @@ _OLD_RULE = {"if", "head", "response", "support", "class_weights"}
 
 
 def upgrade_content(content: dict[str, Any]) -> dict[str, Any]:
-    """Give the content of a file of version 1, 2 or 3 as version 4 has it.
+    """Return the content of a file of version 1, 2 or 3 as version 4 has it.
 
     Rules had a response, whose meaning depended on the form, instead of an outcome, and counts of
     training rows without saying so. What does not look like an old rule is left as it is, to be

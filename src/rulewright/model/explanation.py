@@ -1,4 +1,4 @@
-"""Why rows got their answers: the rules that fired, and the reasons that the form of model gives.
+"""Why rows got their answers: the rules that apply, and the reasons that the form of model gives.
 
 A form gives the reasons of a row (``reasons_for``), where it can with the scores after each of
 them; text, HTML, plain data and dataframes are written here, for all forms.
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from rulewright.data import Table, to_frame
 from rulewright.html import bold, draw_move, note, table, view
+from rulewright.model.rule_table import body_text
 from rulewright.model.text import align_cells, escape_line, write_count
 
 if TYPE_CHECKING:
@@ -75,15 +76,15 @@ class RowReasons(NamedTuple):
 
 
 def plain_reasons(texts: Sequence[str], rest: Sequence[str] = ()) -> RowReasons:
-    """Give reasons that are nothing but texts."""
+    """Return reasons that are nothing but texts."""
     titles = ReasonLine("", "", "reason")
     others = [Reason("", text) for text in rest]
     return RowReasons(titles, [Reason("", text) for text in texts], rest=others)
 
 
-def rule_text(rules: Sequence[Rule], i: int) -> str:
-    """Write the number of a rule and its conditions."""
-    return f"rule {i}: IF {rules[i].body}"
+def rule_text(model: RuleModel, i: int) -> str:
+    """Write the printed number of a rule and its conditions."""
+    return f"rule {model.numbers[i]}: {body_text(model, model.rules[i])}"
 
 
 def value_text(table: Table, name: str, row: int) -> str:
@@ -98,21 +99,21 @@ def value_text(table: Table, name: str, row: int) -> str:
 
 
 def select_shown(reasons: Sequence[T], max_reasons: int | None) -> Sequence[T]:
-    """Give the reasons that are written out."""
+    """Return the reasons that are written out."""
     if max_reasons is not None and max_reasons < 0:
         raise ValueError(f"max_reasons={max_reasons}: must be 0 or more, or None for all")
     return reasons if max_reasons is None else reasons[:max_reasons]
 
 
 def others_text(reasons: Sequence[Reason]) -> str:
-    """Say how many rules and lines are not written out."""
+    """Write how many rules and lines are not written out."""
     lines = sum(reason.is_line for reason in reasons)
     numbers = {"rule": len(reasons) - lines, "line": lines}
     return " and ".join(write_count(n, f"more {noun}") for noun, n in numbers.items() if n)
 
 
 def used_columns(rows: Sequence[ReasonLine]) -> list[list[str]]:
-    """Give amounts, changes and reasons; a column without entries is left out."""
+    """Return amounts, changes and reasons; a column without entries is left out."""
     cells = [row[:3] for row in rows]
     used = [any(column) for column in zip(*cells[1:], strict=True)]
     return [[cell for cell, use in zip(row, used, strict=True) if use] for row in cells]
@@ -135,7 +136,7 @@ def reason_html(rows: Sequence[ReasonLine]) -> Markup:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """The rules that fired on each row, strongest first, and what they make of the answer.
+    """The rules that apply to each row, strongest first, and how they lead to the prediction.
 
     Parameters
     ----------
@@ -166,20 +167,22 @@ class Explanation:
         return self.model.rules
 
     def rule_ids(self, row: int) -> list[int]:
-        """Give the rules that the answer on a row rests on, the strongest first."""
+        """Return the rules that the answer on a row rests on, the strongest first."""
         return self.model.deciding_rules(self, row)
 
     def answer(self, row: int) -> str:
-        """Write what the model answers on a row, in one line."""
+        """Write the prediction for a row in one line."""
         return self._answer(row)[0]
 
     def _answer(self, row: int) -> list[str]:
         return [f"{self.scores[row]:.6g}"]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the explanation as plain data, with an item of ``rows`` for each row."""
+        """Return the explanation as plain data, with an item of ``rows`` for each row."""
+        names = self.table.row_names
         rows = [
             {
+                "row": names[row],
                 **self._answer_dict(row),
                 "rules": self._fired_dicts(row),
                 **self.model.explained_fields(self, row),
@@ -196,29 +199,30 @@ class Explanation:
 
     def _fired_dicts(self, row: int) -> list[dict[str, Any]]:
         columns = self._rule_columns(self.rule_ids(row))
-        columns = {"id": columns.pop("rule"), **columns}
         rows = zip(*columns.values(), strict=True)
         return [dict(zip(columns, values, strict=True)) for values in rows]
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Give a dataframe with a line for each row and rule that fired on it."""
+        """Return a dataframe with a line for each row and rule that fired on it."""
         fired = [(row, i) for row in range(len(self)) for i in self.rule_ids(row)]
-        rows = {"row": [row for row, _ in fired]}
+        names = self.table.row_names
+        rows = {"row": [names[row] for row, _ in fired]}
         return to_frame(rows | self._rule_columns([i for _, i in fired]), backend)
 
     def _rule_columns(self, ids: Sequence[int]) -> dict[str, list[Any]]:
-        """Give number, conditions, classes and amounts of rules."""
+        """Return number, conditions, classes and amounts of rules."""
         rules, names = [self.rules[i] for i in ids], self.model.head_names
         heads = {"class": [rule.head.text(names) for rule in rules]} if names else {}
         return {
-            "rule": list(ids),
+            "id": list(ids),
+            "rule": [self.model.numbers[i] for i in ids],
             "if": [str(rule.body) for rule in rules],
             **heads,
             self.model.amount: [rule.outcome.value for rule in rules],
         }
 
     def reason_table(self, row: int, max_reasons: int | None = SHOWN_REASONS) -> list[ReasonLine]:
-        """Give the table of reasons for a row: titles, start, reasons and total.
+        """Return the table of reasons for a row: titles, start, reasons and total.
 
         Parameters
         ----------
@@ -262,9 +266,10 @@ class Explanation:
         max_rows : int, optional
             How many rows are written; None for all.
         row_names : sequence, optional
-            What the rows are called; by default they are numbered from 0.
+            What the rows are called; by default as in the index of their dataframe, or numbered
+            from 0.
         """
-        names = range(len(self)) if row_names is None else row_names
+        names = self.table.row_names if row_names is None else row_names
         shown = range(len(self))[:max_rows]
         blocks = [self.row_text(row, max_reasons, names[row]) for row in shown]
         if hidden := len(self) - len(blocks):
@@ -274,10 +279,10 @@ class Explanation:
     def row_text(
         self, row: int, max_reasons: int | None = SHOWN_REASONS, name: object = None
     ) -> str:
-        """Write the reasons for one row, by default called by its number."""
+        """Write the reasons for one row, by default called by its name in the table."""
         first, *more = self._answer(row)
-        called = row if name is None else name
-        lines = [f"row {called}: {first}", *(f"  {line}" for line in more)]
+        called = self.table.row_names[row] if name is None else name
+        lines = [f"row {escape_line(str(called))}: {first}", *(f"  {line}" for line in more)]
         return "\n".join(lines + reason_table(self.reason_table(row, max_reasons)))
 
     def __str__(self) -> str:
@@ -285,9 +290,9 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         parts = []
-        for row in range(len(self))[:_SHOWN_ROWS]:
+        for row, name in enumerate(self.table.row_names[:_SHOWN_ROWS]):
             first, *more = self._answer(row)
-            parts += [bold(f"row {row}: {first}"), *map(note, more)]
+            parts += [bold(f"row {escape_line(str(name))}: {first}"), *map(note, more)]
             parts.append(reason_html(self.reason_table(row)))
         hidden = len(self) - _SHOWN_ROWS
         more_rows = note(f"... and {write_count(hidden, 'more row')}") if hidden > 0 else None

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from rulewright.html import escape_line
+from rulewright.model.text import strongest
+from rulewright.programs import RuleNote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rulewright.model.rule_model import RuleModel
     from rulewright.programs import ExportReport, Program
 
 
@@ -19,6 +25,11 @@ class Exports(ABC):
     def program(self) -> Program:
         """What the model computes for one row; forms cache it."""
 
+    @property
+    def commented_program(self) -> Program:
+        """The program with the rules as the text of the model shows them, for comments."""
+        return replace(self.program, notes=_note_rules(cast("RuleModel", self)))
+
     def to_sql(
         self,
         table: str | Sequence[str] = "data",
@@ -27,9 +38,12 @@ class Exports(ABC):
     ) -> str:
         """Write the model as one SQL SELECT of scores, probabilities, the label and flags.
 
-        The answers are those of this model: scores to the bit, missing (NULL, and NaN too) fails
-        every condition but ``is missing``. Columns are read as this model reads the same values,
-        and what cannot be read so is an error of the database that names the column:
+        The first step of the statement checks the columns, the next ones are the model: each rule
+        stands below a comment with its number in the printed model, its points and its condition.
+
+        In DuckDB, PostgreSQL and SQLite the export predicts as this model does: scores to the bit,
+        missing (NULL, and NaN too) fails every condition but ``is missing``. Columns are read as
+        this model reads the same values; anything else is an error that names the column:
 
         - Numeric columns must hold finite numbers and be of a numeric type (in DuckDB also
           Booleans); text that holds numbers must be cast first, and so in SQLite must an empty
@@ -40,6 +54,10 @@ class Exports(ABC):
         - A column that the table lacks is an error (in SQLite but for ``rowid`` and its synonyms,
           which every table has).
 
+        The SQL for Snowflake, BigQuery, SQL Server and Spark is never run in tests. Its syntax is
+        checked with the parser sqlglot, and a translation of it is run in DuckDB. A comment at its
+        head says what the columns must hold and how exact the answers are.
+
         SQLite must be version 3.35 or later with its JSON functions; additive models need its
         function ``exp``: some builds lack it, then define one with ``create_function``.
 
@@ -47,8 +65,8 @@ class Exports(ABC):
         ----------
         table : str or sequence of str
             Name of the table; a sequence gives a qualified name, such as ("schema", "table").
-        dialect : {"duckdb", "postgres", "sqlite"}
-            For which database.
+        dialect : {"duckdb", "postgres", "sqlite", "snowflake", "bigquery", "sqlserver", "spark"}
+            For which database; "spark" also serves Databricks.
         keep : sequence of str
             Columns of the table that are passed through to the result, in front.
 
@@ -63,6 +81,9 @@ class Exports(ABC):
 
     def to_python(self, function: str | None = None) -> str:
         """Write the model as the source of a Python module without dependencies.
+
+        One function reads and checks the columns, another one is the rules, each below a comment
+        with its number in the printed model, its points and its condition.
 
         Parameters
         ----------
@@ -79,6 +100,9 @@ class Exports(ABC):
 
     def to_javascript(self, function: str = "predict") -> str:
         """Write the model as JavaScript (ES2017) without dependencies.
+
+        One function reads and checks the columns, another one is the rules, each below a comment
+        with its number in the printed model, its points and its condition.
 
         Parameters
         ----------
@@ -99,7 +123,7 @@ class Exports(ABC):
         with NaN for missing (of dates milliseconds since 1970), or text with the empty text for
         missing. Labels of numbers and Booleans are text too, as the model writes them: 1, 2.5,
         true. The outputs are ``scores``, ``probabilities``, ``label`` and, of a vote,
-        ``abstains``; of regression rules ``prediction``. Scores are those of this model to the
+        ``abstains``; regression rules have ``prediction``. Scores equal those of this model to the
         bit, but for averages, whose scores are within 1e-12 (``verify_exports(["onnx"])``).
 
         It needs the package onnx (``pip install rulewright[onnx]``), and runs wherever operator
@@ -115,7 +139,7 @@ class Exports(ABC):
 
         if target not in TARGETS:
             raise ValueError(f"target must be one of {', '.join(TARGETS)}, not {target!r}")
-        return TARGETS[target].write(self.program, **options)
+        return TARGETS[target].write(self.commented_program, **options)
 
     def verify_exports(self, targets: Sequence[str] | None = None) -> ExportReport:
         """Run the exports on adversarial rows and compare them with this model.
@@ -128,6 +152,9 @@ class Exports(ABC):
         targets : sequence of {"duckdb", "sqlite", "python", "javascript", "onnx"}, optional
             Where to run the exports; when left out everywhere that is installed but ONNX:
             JavaScript needs the package ``mini-racer``, ONNX ``onnx`` and ``onnxruntime``.
+            "snowflake", "bigquery", "sqlserver" and "spark" are not run: their SQL is parsed by
+            the package ``sqlglot``, and its translation to DuckDB is run. That is a check of the
+            syntax, and the report says so.
 
         Raises
         ------
@@ -136,4 +163,15 @@ class Exports(ABC):
         """
         from rulewright.programs import verify  # noqa: PLC0415 - brings all languages
 
-        return verify(self.program, targets)
+        return verify(self.commented_program, targets)
+
+
+def _note_rules(model: RuleModel) -> tuple[RuleNote, ...]:
+    """Write for each rule its number in the text of the model, what it adds, and when."""
+    notes, names = [], [escape_line(name) for name in model.head_names]
+    for number, i in enumerate(strongest(model, None), start=1):
+        rule = model.rules[i]
+        head = f" for {rule.head.text(names)}" if names else ""
+        text = f"{model.effect_title} {model.effect(rule)}{head}: {rule.body}"
+        notes.append(RuleNote(number, text, rule.body))
+    return tuple(notes)

@@ -13,9 +13,13 @@ from rulewright.data import Fields, Schema, Table, read_like
 from rulewright.data import to_frame as to_frame
 from rulewright.model.checks import check_rules
 from rulewright.model.document import json_list, write_document
+from rulewright.model.entries import find_entries
 from rulewright.model.exports import Exports
+from rulewright.model.scale_ends import scale_ends
 from rulewright.model.text import all_rules, model_view, strongest_rules
+from rulewright.model.training_notes import counts_of_known
 from rulewright.programs import Native, Node, ProgramRows, evaluate_node
+from rulewright.rules import write_class
 
 if TYPE_CHECKING:
     import os
@@ -23,7 +27,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rulewright.model.entries import Entry
     from rulewright.model.explanation import Explanation, RowReasons
+    from rulewright.model.scale_ends import Ends
     from rulewright.rules import Coverage, NumberCoverage, Outcome, Rule
 
 # What print() shows of a long model.
@@ -63,16 +69,25 @@ class RuleModel(Exports):
     def n_classes(self) -> int | None:
         """Number of classes; None if numbers are predicted."""
 
+    @property
+    def decides(self) -> bool:
+        """Whether a rule decides where it applies, and does not add to what others do."""
+        return False
+
     @abstractmethod
     def preamble(self) -> str:
-        """Say what holds before any rule fires, and what the numbers of rules come to."""
+        """Write what is predicted before any rule applies, and what the numbers of rules mean."""
+
+    def exact_preamble(self) -> str:
+        """Write the same with all digits, for a text that predicts as the model does."""
+        return self.preamble()
 
     def decision_lines(self) -> list[str]:
-        """Say how the answer is chosen, where that is worth saying."""
+        """Write how the answer is chosen, where that is worth saying."""
         return []
 
     def form_fields(self) -> dict[str, Any]:
-        """Give what a saved model holds beyond the common fields: here lists of numbers."""
+        """Return what a saved model holds beyond the common fields: here lists of numbers."""
         return {name: list(getattr(self, name)) for name in self.fields.needed}
 
     @classmethod
@@ -82,27 +97,27 @@ class RuleModel(Exports):
 
     @abstractmethod
     def predict(self, X: object, *, n_threads: int | None = None) -> NDArray[Any]:
-        """Give what the model predicts for each row: a class label or a number."""
+        """Return what the model predicts for each row: a class label or a number."""
 
     @abstractmethod
     def explain(self, X: object, *, n_threads: int | None = None) -> Explanation:
-        """Tell for each row which rules fired and what they say."""
+        """Return for each row which rules fired and what they say."""
 
     @abstractmethod
     def reasons_for(self, found: Any, row: int, max_reasons: int | None) -> RowReasons:
-        """Give the reasons for the answer on a row, `max_reasons` of them one by one."""
+        """Return the reasons for the answer on a row, `max_reasons` of them one by one."""
 
     def deciding_rules(self, found: Explanation, row: int) -> list[int]:
-        """Give the rules that an answer rests on: those that fired, the largest responses first."""
+        """Return the rules that a prediction rests on: rules that apply, the strongest first."""
         ids: list[int] = np.flatnonzero(found.fired[row]).tolist()
         return sorted(ids, key=lambda i: -self.strength(i))
 
     def explained_fields(self, found: Explanation, row: int) -> dict[str, Any]:
-        """Give what the plain data of an explanation tells of a row beyond answer and rules."""
+        """Return what the plain data of an explanation tells of a row beyond answer and rules."""
         return {}
 
     def start_fields(self) -> dict[str, Any]:
-        """Give what every row starts with, for the plain data of explanations."""
+        """Return what every row starts with, for the plain data of explanations."""
         return {}
 
     @property
@@ -120,25 +135,58 @@ class RuleModel(Exports):
         """The unit of the numbers of the rules, where people read them."""
         return self.outcome.title
 
+    def effect_columns(self) -> dict[str, list[Any]]:
+        """Return the columns of the table of rules that say what the rules do."""
+        return {self.outcome.measure: [rule.outcome.value for rule in self.rules]}
+
     def effect(self, rule: Rule) -> str:
         """Write the number of a rule, in that unit."""
         return str(rule.outcome)
 
+    def effect_cells(self, rule: Rule, exact: bool) -> dict[str, str]:
+        """Return the cells of a rule that say what it does, by title; `exact` for all digits."""
+        return {self.effect_title: self.effect(rule)}
+
     def strength(self, i: int) -> float:
-        """Tell how early a rule is to be read: the size of what it says."""
+        """Return the size of what a rule does: the largest one is printed first."""
         return abs(self.rules[i].outcome.value)
 
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """What is printed one after the other: rules, and step functions of several rules."""
+        return find_entries(self)
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """The printed number of each rule: 1 is printed first."""
+        order = [i for entry in self.entries for i in entry.places]
+        return tuple((np.argsort(np.array(order, dtype=np.intp)) + 1).tolist())
+
+    @cached_property
+    def shown_names(self) -> tuple[str, ...]:
+        """What the heads of rules are called where people read them."""
+        return tuple(map(write_class, self.head_names))
+
+    @cached_property
+    def scale_ends(self) -> dict[str, Ends]:
+        """The ends of scales of whole numbers that the text writes with ``=``."""
+        return scale_ends(self)
+
+    def known_counts(self, column: str) -> NDArray[np.float64] | None:
+        """Return the counts of the training rows with a value in a column, if they are known."""
+        return counts_of_known(self, column)
+
     def origin(self, i: int) -> dict[str, str]:
-        """Say where a rule comes from, by title, if the model is made of several."""
+        """Write where a rule comes from, by title, if the model is made of several."""
         return {}
 
     @abstractmethod
     def head_columns(self) -> dict[str, list[Any]]:
-        """Give the columns of the table of rules that say what the rules speak for."""
+        """Return the columns of the table of rules with the classes of the rules."""
 
     @abstractmethod
     def coverage_columns(self) -> dict[str, list[Any]]:
-        """Give the columns of the table of rules about the target of the covered rows."""
+        """Return the columns of the table of rules about the target of the covered rows."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -146,9 +194,9 @@ class RuleModel(Exports):
         return self.program.columns
 
     def scores(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
-        """Give the score of each row and class, as an array of shape (rows, classes).
+        """Return the score of each row and class, as an array of shape (rows, classes).
 
-        A model of numbers has one score per row.
+        A regression model has one score per row.
 
         Parameters
         ----------
@@ -161,56 +209,57 @@ class RuleModel(Exports):
         return self._rows(X, n_threads).value(self.program.scores)
 
     def covers(self, X: object, *, n_threads: int | None = None) -> NDArray[np.bool_]:
-        """Tell which rule covers which row, as an array of shape (rows, rules)."""
+        """Return which rule covers which row, as an array of shape (rows, rules)."""
         return self._rows(X, n_threads).covers()
 
     def cover_bits(self, X: object, *, n_threads: int | None = None) -> NDArray[np.uint64]:
-        """Tell which rule covers which row, 64 rows a word, in an array of shape (rules, words).
+        """Return which rule covers which row, 64 rows a word, in an array of shape (rules, words).
 
         Row i is bit ``i % 64`` of word ``i // 64``; bits beyond the last row are 0.
         """
         return self._rows(X, n_threads).bits()
 
     def decided_bits(self, X: object, *, n_threads: int | None = None) -> NDArray[np.uint64]:
-        """Tell which rule has a part in the answer for which row, as ``cover_bits`` does.
+        """Return which rule has a part in the answer for which row, as ``cover_bits`` does.
 
-        These are the rows that it covers or, in a list, those of them that are left to it.
+        These are the rows that it covers or, in a list, the covered rows that reach it.
         """
         return self.cover_bits(X, n_threads=n_threads)
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
-        """Give the same model with other rules; only those that are new are checked."""
+        """Return the same model with other rules; only new rules are checked."""
         known = set(map(id, self.rules))
         new = [rule for rule in rules if id(rule) not in known]
         self._check_rules(new)
         return self._copy_with(rules=tuple(rules))
 
     def with_coverages(self, coverages: Sequence[Coverage | NumberCoverage]) -> Self:
-        """Give the same model with other counts of what its rules cover, one for each rule."""
+        """Return the same model with other counts of what its rules cover, one for each rule."""
         pairs = zip(self.rules, coverages, strict=True)
         rules = tuple(replace(rule, coverage=coverage) for rule, coverage in pairs)
         self._check_rules(rules)
         return self._copy_with(rules=rules)
 
     def with_summary(self, summary: dict[str, Any]) -> Self:
-        """Give the same model with other notes."""
+        """Return the same model with other notes."""
         return self._copy_with(summary=dict(summary))
 
     def rules_table(self) -> dict[str, list[Any]]:
-        """Give the table of rules as a dict of columns; ``model[id]`` is the rule of a line."""
+        """Return the table of rules as a dict of columns, in the order of ``model.rules``."""
         rules = self.rules
         return {
+            "rule": list(self.numbers),
             "id": list(range(len(rules))),
             "if": [str(rule.body) for rule in rules],
             **self.head_columns(),
-            self.outcome.measure: [rule.outcome.value for rule in rules],
+            **self.effect_columns(),
             "support": [rule.coverage.support for rule in rules],
             **self.coverage_columns(),
             "n_conditions": [len(rule.body.conditions) for rule in rules],
         }
 
     def rules_frame(self, backend: str | None = None) -> Any:
-        """Give the table of rules as a dataframe, one row per rule.
+        """Return the table of rules as a dataframe, one row per rule.
 
         Parameters
         ----------
@@ -220,11 +269,15 @@ class RuleModel(Exports):
         Returns
         -------
         dataframe
-            Columns ``id``, ``if``, ``head``, ``response`` (of a DNF ``laplace``, of a vote
-            ``share``), ``support``, ``weight_<class>`` (covered
-            training weight of each class), ``precision`` (share of the head) with its
-            Wilson 95 percent interval ``precision_low``, ``precision_high``, ``n_conditions``.
-            Rules for numbers have ``mean`` and ``deviation`` of the target instead of classes.
+            Columns ``rule`` (the printed number), ``id`` (``model[id]`` is the rule), ``if``,
+            ``head``, the number of the rule (``points``, ``laplace``, ``probability``,
+            ``share_of_votes``, of regression ``adds``) with its ``odds`` factor if it adds
+            points, ``support`` and ``weight_<class>`` (covered weight, in all and by class,
+            which add up), ``precision`` (counted share of the head), ``share`` (the same,
+            corrected where known) with its Wilson 95 percent interval ``share_low``,
+            ``share_high``, ``base_rate`` (share of the head in all training rows), ``lift``
+            (share / base rate), ``n_conditions``. Regression has ``mean``, ``deviation`` and
+            ``base_mean`` of the target instead of classes. What is not known is NaN.
         """
         return to_frame(self.rules_table(), backend)
 
@@ -233,7 +286,7 @@ class RuleModel(Exports):
         print(strongest_rules(self, max_rules), file=file)
 
     def to_text(self) -> str:
-        """Give all rules as text, in the order they were learned."""
+        """Write all rules in printed order, with all digits; ``parse_model`` reads the text."""
         return all_rules(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -246,7 +299,7 @@ class RuleModel(Exports):
     def __getitem__(self, key: slice) -> Self: ...
     def __getitem__(self, key: int | slice) -> Rule | Self:
         if isinstance(key, slice):
-            # Price and validation are those of all rules.
+            # Price and validation belong to the model with all rules.
             old = ("price", "validation")
             notes = {name: note for name, note in self.summary.items() if name not in old}
             return self.with_rules(self.rules[key]).with_summary(notes)
@@ -263,7 +316,10 @@ class RuleModel(Exports):
         return True
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, RuleModel) and self.content() == other.content()
+        if not isinstance(other, RuleModel):
+            return False
+        mine, theirs = (_without_target_name(model.content()) for model in (self, other))
+        return bool(mine == theirs)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -301,13 +357,13 @@ class RuleModel(Exports):
         check_rules(rules, self.schema, self.outcome, self.n_classes)
 
     def _copy_with(self, **changes: Any) -> Self:
-        """Give a copy with other values of some fields, which must have been checked."""
+        """Return a copy with other values of some fields, which must have been checked."""
         copy = object.__new__(type(self))
         vars(copy).update(self.__getstate__() | changes)
         return copy
 
     def __getstate__(self) -> dict[str, Any]:
-        """Give the fields, without what is cached."""
+        """Return the fields, without what is cached."""
         names = {item.name for item in fields(self)}  # type: ignore[arg-type]
         return {name: value for name, value in vars(self).items() if name in names}
 
@@ -315,11 +371,11 @@ class RuleModel(Exports):
         return read_like(X, self.schema, self.columns)
 
     def _target_fields(self) -> dict[str, Any]:
-        """Give what a saved model says of the target."""
+        """Return what a saved model says of the target."""
         return {}
 
     def content(self) -> dict[str, Any]:
-        """Give the model as plain data: what a file of it holds."""
+        """Return the model as plain data: what a file of it holds."""
         return {
             "form": self.form,
             "schema": self.schema.to_json(),
@@ -328,3 +384,12 @@ class RuleModel(Exports):
             "rules": [rule.to_json() for rule in self.rules],
             "summary": self.summary,
         }
+
+
+def _without_target_name(content: Any) -> Any:
+    """Return the content without the target's name: the same rows may be given as an array."""
+    if not isinstance(content, dict):  # members may be rule sets, which have no notes
+        return content
+    notes = {name: note for name, note in content["summary"].items() if name != "target"}
+    members = [*map(_without_target_name, content.get("members", ()))]
+    return {**content, "summary": notes, "members": members}

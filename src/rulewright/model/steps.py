@@ -25,7 +25,7 @@ _SCORES = GivenVector()
 
 
 def checked_steps(steps: Any, n_classes: int) -> tuple[IsotonicSteps, ...]:
-    """Give the steps of each class, or raise a ValueError."""
+    """Return the steps of each class, or raise a ValueError."""
     is_list = isinstance(steps, list | tuple) and len(steps) == n_classes
     if not is_list or not all(isinstance(item, IsotonicSteps) for item in steps):
         raise ValueError(f"steps must be {n_classes} IsotonicSteps, one per class")
@@ -38,7 +38,7 @@ def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def margins(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the score of each class minus the highest of the others; 0 if there is no other."""
+    """Return the score of each class minus the highest of the others; 0 if there is no other."""
     return evaluate_node(recipes.margins_node(_SCORES, scores.shape[1]), {_SCORES: scores})
 
 
@@ -79,11 +79,11 @@ class IsotonicSteps:
         object.__setattr__(self, "values", values)
 
     def __call__(self, margins: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the value at each margin."""
+        """Return the value at each margin."""
         return np.array(self.values)[np.searchsorted(self.thresholds, margins, side="left")]
 
     def to_json(self) -> dict[str, list[float]]:
-        """Give the steps as plain data."""
+        """Return the steps as plain data."""
         return {"thresholds": list(self.thresholds), "values": list(self.values)}
 
     @classmethod

@@ -189,7 +189,7 @@ def model_schema() -> dict[str, Any]:
 
 
 def _forms(name: str, *, of_classes: bool) -> Part:
-    """Return the forms of models of classes, or of numbers."""
+    """Return the forms of classifiers, or of regressors."""
     forms = [form for form in FORMS.values() if issubclass(form, ClassModel) == of_classes]
     return define(name, {"oneOf": [define(form.form, _form_part(form)) for form in forms]})
 

@@ -1,7 +1,18 @@
-"""Models as text and HTML: a line per rule, what it says in a named unit, support, precision."""
+"""Models as text and HTML: a header, and a table of what each rule does and how often.
+
+The grammar, which `parse_model` reads::
+
+    model  := title line, header lines, line of column titles, entries
+    entry  := number cells rule                          a rule of its own
+            | numbers "steps of" column ":" (cells range)+  all rules of one column, range by range
+    rule   := body | "IF" body "THEN" class
+
+Cells are separated by at least two blanks. Rules are numbered from 1 as printed.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -9,94 +20,125 @@ from markupsafe import Markup
 
 from rulewright.html import bold, draw_bar, lines, note, table, view
 from rulewright.html import escape_line as escape_line
-from rulewright.rules import NumberCoverage, Rule
+from rulewright.model.directions import draw_effects, draw_keys
+from rulewright.model.rule_table import (
+    MEAN,
+    SHARE,
+    TEXT_TITLES,
+    Bar,
+    TextLine,
+    table_lines,
+)
+from rulewright.model.scale_ends import ends_line
+from rulewright.model.training_notes import are_weighted, base_mean, class_shares
+from rulewright.rules import write_number, write_weight
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
+    from rulewright.model.entries import Entry
     from rulewright.model.rule_model import RuleModel
 
 ALL_RULES = "print(max_rules=None) shows all"
 _NOTES = {
-    True: "precision is counted on training rows, which chose the rules: expect less on new rows",
-    False: "mean is counted on training rows, which chose the rules",
-}
-_HONEST = {
-    "outside": "precision is that of training rows that a rule was not grown on, where others "
-    "count a fifth at most",
-    "corrected": "precision is that of training rows, less what rules lose on rows left out",
+    "training": "share: precision on training rows with 95 % interval (these rows chose the rules: "
+    "expect less on new rows)",
+    "outside": "share: precision on training rows, mostly rows that the rule was not grown on, "
+    "with 95 % interval",
+    "corrected": "share: precision on training rows, corrected for optimism by cross-validation, "
+    "with 95 % interval",
+    "left out": "share: precision on held-out rows with 95 % interval",
+    "given": "share: precision on given rows with 95 % interval",
 }
 _FIGURES = (
-    ("accuracy", "accuracy", ".3f"),
-    ("log_loss", "log-loss", ".3f"),
-    ("r2", "R2", ".3f"),
-    ("rmse", "RMSE", ".4g"),
+    ("accuracy", "accuracy", "{:.3f}".format),
+    ("log_loss", "log-loss", "{:.3f}".format),
+    ("r2", "R2", "{:.3f}".format),
+    ("rmse", "RMSE", write_number),
 )
-COVERED = {
-    "training": "training rows",
-    "outside": "training rows",
-    "corrected": "training rows",
-    "left out": "rows left out",
-    "given": "given rows",
-}
-"""What the covered rows of a coverage are called."""
 
 
 def strongest_rules(model: RuleModel, max_rules: int | None, hint: str = ALL_RULES) -> str:
-    """Write the rules with the largest responses first, numbered by their place in the model.
+    """Write the rules with the largest effects first, numbered as printed.
 
     `hint` says how to see the rules that are not shown.
     """
-    shown = strongest(model, max_rules)
-    return "\n".join([header(model), *_lines(model, shown), *hidden_text(model, shown, hint)])
+    shown = shown_entries(model, max_rules)
+    hidden = hidden_text(model, [i for entry in shown for i in entry.places], hint)
+    return "\n".join([header(model), *_write_table(table_lines(model, shown)), *hidden])
 
 
 def hidden_text(model: RuleModel, shown: Sequence[int], hint: str = ALL_RULES) -> list[str]:
-    """Say how many rules are not shown, if any, and how to see them."""
+    """Write how many rules are not shown, if any, and how to see them."""
     hidden = len(model) - len(shown)
-    return [f"... and {hidden} more; {hint}"] if hidden else []
+    return [f"... and {hidden:,} more; {hint}"] if hidden else []
+
+
+def shown_entries(model: RuleModel, max_rules: int | None) -> list[Entry]:
+    """Return the entries to read first: as many as have `max_rules` rules, an entry never cut."""
+    shown: list[Entry] = []
+    for entry in model.entries:
+        if max_rules is not None and sum(len(one.places) for one in shown) >= max_rules:
+            break
+        shown.append(entry)
+    return shown
 
 
 def strongest(model: RuleModel, max_rules: int | None) -> list[int]:
-    """Return the places of the rules to read first: the largest responses, or the first ones."""
-    if model.in_order:
-        return [*range(len(model))][:max_rules]
-    order = sorted(range(len(model)), key=lambda i: -model.strength(i))
-    return order[:max_rules]
+    """Return the places of the rules in the order in which they are printed."""
+    return [i for entry in model.entries for i in entry.places][:max_rules]
 
 
 def all_rules(model: RuleModel) -> str:
-    """Write all rules in the order they were learned."""
-    return "\n".join([header(model), *_lines(model, range(len(model)))]) + "\n"
+    """Write all rules in printed order, with all digits of their effects."""
+    lines = table_lines(model, model.entries, exact=True)
+    return "\n".join([header(model, exact=True), *_write_table(lines)]) + "\n"
 
 
 def title_of(model: RuleModel) -> str:
-    """Say in one line what kind of model this is, how large, and what it predicts."""
+    """Write in one line what kind of model this is, how large, and what it predicts."""
     return f"{type(model).__name__}: {write_count(len(model), 'rule')}, {model.scope}"
 
 
 def write_count(number: int, noun: str) -> str:
     """Write how many there are of something."""
-    return f"1 {noun}" if number == 1 else f"{number or 'no'} {noun}s"
+    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s" if number else f"no {noun}s"
 
 
-def header(model: RuleModel) -> str:
-    """Write what stands above the rules: what the model is, where rows start, what numbers mean."""
-    lines = [title_of(model), model.preamble(), *model.decision_lines()]
+def header(model: RuleModel, *, exact: bool = False) -> str:
+    """Write the lines above the rules: the model, where rows start, what numbers mean."""
+    preamble = model.exact_preamble() if exact else model.preamble()
+    lines = [title_of(model), preamble, *model.decision_lines()]
     lines += [note for note in (describe_sample(model), price_of(model)) if note]
-    counted_on = {rule.coverage.rows for rule in model.rules}
-    if "training" in counted_on:
-        lines.append(_NOTES[model.n_classes is not None])
-    lines += [note for rows, note in _HONEST.items() if rows in counted_on]
-    return "\n".join(lines)
+    return "\n".join([*lines, *ends_line(model.scale_ends), *_explain_columns(model)])
+
+
+def _explain_columns(model: RuleModel) -> list[str]:
+    """Explain the shares or means of the rules, and which weights were counted."""
+    kinds = {rule.coverage.rows for rule in model.rules}
+    lines = [note for rows, note in _NOTES.items() if rows in kinds]
+    base = "; all: share in all training rows"
+    if kinds and model.n_classes is None:
+        lines = ["mean: average target of the training rows that a rule covers, with 95 % interval"]
+        base = "; all: average of all training rows"
+    if lines and (class_shares(model) or base_mean(model) is not None):
+        lines[-1] += base
+    if any(entry.steps for entry in model.entries):
+        measure = "mean without interval" if model.n_classes is None else "uncorrected share"
+        lines.append(f"steps: what all rules of one column add in each range; {measure}")
+    if kinds and are_weighted(model):
+        by_class = (model.summary.get("settings") or {}).get("class_weight")
+        why = f"class_weight={by_class}" if by_class else "row weights"
+        lines.append(f"counts, shares and probabilities are weighted ({escape_line(why)})")
+    return lines
 
 
 def price_of(model: RuleModel) -> str:
-    """Say what few rules lose against many, if the summary tells; a file may hold anything."""
+    """Write the cost of compactness, if the summary has it; a file may hold anything."""
     try:
         parts = [
             f"{write_count(int(one['n_rules']), 'rule')} ({escape_line(str(one['learner']))}) "
-            + ", ".join(f"{said} {one[key]:{how}}" for key, said, how in _FIGURES if key in one)
+            + ", ".join(f"{name} {write(one[key])}" for key, name, write in _FIGURES if key in one)
             for one in model.summary.get("price", ())
         ]
     except (TypeError, ValueError, KeyError, OverflowError):
@@ -105,80 +147,61 @@ def price_of(model: RuleModel) -> str:
 
 
 def describe_sample(model: RuleModel) -> str:
-    """Say on which rows the rules were chosen, if not on all; a file may hold anything."""
+    """Write on which rows the rules were chosen, if not on all; a file may hold anything."""
     try:
         sample = model.summary["sample"]
         drawn, known = f"{sample['rows']:,}", f"{sample['of']:,}"
         pairs = zip(sample["by_class"], sample["all"], strict=True)
         names = zip(model.head_names, pairs, strict=True)
-        whole = [f"all {n:,} rows of {escape_line(name)}" for name, (k, n) in names if 0 < n == k]
+        whole = [
+            f"all {write_weight(n)} rows of {escape_line(name)}"
+            for name, (k, n) in names
+            if 0 < n == k
+        ]
     except (TypeError, ValueError, KeyError, OverflowError):
         return ""
     which = f", which has {' and '.join(whole)}" if whole else ""
     return f"rules chosen on a sample of {drawn} of {known} rows{which}; points from all rows"
 
 
-def rule_cells(model: RuleModel, ids: Sequence[int]) -> list[dict[str, str]]:
-    """Give what rules say and what they cover, by the titles of the columns of a table."""
-    counted_on = {model.rules[i].coverage.rows for i in ids}
-    return [_cells(model, i, len(counted_on) == 1) for i in ids]
-
-
-def _cells(model: RuleModel, i: int, same_rows: bool) -> dict[str, str]:
-    rule, coverage = model.rules[i], model.rules[i].coverage
-    cells = {"#": str(i), **model.origin(i), model.effect_title: model.effect(rule)}
-    support, rows = f"{coverage.support:.6g}", COVERED[coverage.rows]
-    cells |= {rows: support} if same_rows else {"covers": f"{support} {rows}"}
-    if isinstance(coverage, NumberCoverage):
-        return cells | {"mean": coverage.mean_text}
-    return cells | {"precision": coverage.share_text(rule.head)}
-
-
-def align_cells(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Pad all cells of a table but the last of each line, numbers to the right."""
+def align_cells(lines: Sequence[Sequence[str]], left: Collection[int] = ()) -> list[str]:
+    """Align all columns of a table but the last to the right, or to the left if in `left`."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return [
-        "  ".join(
-            [*(cell.rjust(w) for cell, w in zip(line, widths[:-1], strict=False)), line[-1]]
-        ).rstrip()
-        for line in lines
-    ]
+    padded = []
+    for *line, last in lines:
+        cells = [
+            cell.ljust(width) if place in left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths[:-1], strict=True))
+        ]
+        padded.append("  ".join([*cells, last]).rstrip())
+    return padded
 
 
-def rule_rows(model: RuleModel, ids: Sequence[int]) -> list[dict[str, str]]:
-    """Give the table of rules as people read it: a line per rule, by the titles of the columns."""
-    names = [escape_line(name) for name in model.head_names]
-    cells = zip(ids, rule_cells(model, ids), strict=True)
-    return [line | {"rule": claim(model.rules[i], names)} for i, line in cells]
-
-
-def _lines(model: RuleModel, ids: Sequence[int]) -> list[str]:
-    rows = rule_rows(model, ids)
-    return align_cells([[*rows[0]], *([*row.values()] for row in rows)]) if rows else []
-
-
-def claim(rule: Rule, names: Sequence[str]) -> str:
-    """Write a rule without its number; names are those of the classes, if there are classes."""
-    return f"IF {rule.body} THEN {rule.head.text(names)}" if names else f"IF {rule.body}"
-
-
-_MEASURES = ("precision", "mean")
+def _write_table(lines: Sequence[TextLine]) -> list[str]:
+    if not lines:
+        return []
+    titles = [*lines[0].cells, "rule"]
+    left = {place for place, title in enumerate(titles) if title in TEXT_TITLES}
+    rows = [[*line.cells.values(), line.rule] for line in lines]
+    return align_cells([titles, *rows], left)
 
 
 def model_view(model: RuleModel, max_rules: int | None) -> str:
     """Write the header and the rules to read first, as the text of the model has them."""
-    title, *said = header(model).splitlines()
-    ids = strongest(model, max_rules)
+    title, *notes = header(model).splitlines()
+    shown = shown_entries(model, max_rules)
+    ids = [i for entry in shown for i in entry.places]
     return view(
         bold(title),
-        *map(_block, paragraphs(said)),
-        _rules(model, ids) if ids else None,
+        *map(_block, paragraphs(notes)),
+        draw_keys(model, ids, str(model.summary.get("target", ""))) if ids else None,
+        _rules(model, table_lines(model, shown), ids) if ids else None,
         *map(note, hidden_text(model, ids)),
     )
 
 
 def paragraphs(text: Sequence[str]) -> list[list[list[str]]]:
-    """Give lines of text, each alone, and lines of aligned numbers together as tables of cells."""
+    """Return single lines of text, and lines of aligned numbers together as tables of cells."""
     found: list[list[list[str]]] = []
     for line in text:
         cells = re.split(r"\s{2,}", line.strip())
@@ -195,31 +218,33 @@ def _block(cells: list[list[str]]) -> Markup:
     return table(cells[:1], cells[1:], text={0})
 
 
-def _rules(model: RuleModel, ids: Sequence[int]) -> Markup:
-    scale, lines = _scale(model, ids), rule_rows(model, ids)
-    rows = [
-        [
-            _draw_measure(model.rules[i], text, scale) if title in _MEASURES else text
-            for title, text in line.items()
-        ]
-        for i, line in zip(ids, lines, strict=True)
-    ]
-    titles = [*lines[0]]
-    text = {place for place, title in enumerate(titles) if title in ("rule", *_MEASURES)}
-    return table([titles], rows, text=text)
+def _rules(model: RuleModel, lines: Sequence[TextLine], ids: Sequence[int]) -> Markup:
+    titles, scale, effects = [*lines[0].cells, "rule"], _scale(lines), draw_effects(model, ids)
+    rows = []
+    for line in lines:
+        drawn: dict[str, str] = {**line.cells}
+        if line.place is not None and model.effect_title in drawn:
+            drawn[model.effect_title] = effects[line.place] + drawn[model.effect_title]
+        for title in line.cells.keys() & {SHARE, MEAN}:
+            drawn[title] = _draw(line.bar, drawn[title], title, scale)
+        rows.append([*drawn.values(), line.rule])
+    words = (*TEXT_TITLES, SHARE, MEAN)
+    return table([titles], rows, text={k for k, title in enumerate(titles) if title in words})
 
 
-def _draw_measure(rule: Rule, text: str, scale: tuple[float, float]) -> Markup:
-    """Draw the precision of a rule with its interval, or the mean, before its text."""
-    if isinstance(rule.coverage, NumberCoverage):
-        drawn = draw_bar(rule.coverage.mean, scale=scale, point=True)
+def _draw(bar: Bar | None, text: str, title: str, scale: tuple[float, float]) -> str:
+    if bar is None:
+        return text
+    value, low, high, base = bar
+    if title == MEAN:
+        drawn = draw_bar(value, base=base, scale=scale, point=True)
     else:
-        drawn = draw_bar(rule.precision, *rule.precision_interval)
+        drawn = draw_bar(value, low, high, base)
     return Markup('<span style="white-space: nowrap">{}{}</span>').format(drawn, text)
 
 
-def _scale(model: RuleModel, ids: Sequence[int]) -> tuple[float, float]:
-    """Give the ends of the bars of means."""
-    coverages = [model.rules[i].coverage for i in ids]
-    means = [one.mean for one in coverages if isinstance(one, NumberCoverage)]
-    return (min(means), max(means)) if means else (0.0, 1.0)
+def _scale(lines: Sequence[TextLine]) -> tuple[float, float]:
+    """Return the ends of the bars of means."""
+    values = [x for line in lines if line.bar for x in (line.bar.value, line.bar.base)]
+    known = [value for value in values if math.isfinite(value)]
+    return (min(known), max(known)) if known else (0.0, 1.0)

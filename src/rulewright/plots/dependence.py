@@ -1,8 +1,9 @@
-"""Charts of partial dependence: lines of numbers, bars of labels, maps of two columns."""
+"""Charts of partial dependence: step curves of numbers, bars of labels, maps of two columns."""
 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,20 +43,20 @@ def plot_dependence(
     max_points: int | None = 60,
 ) -> alt.LayerChart | alt.ConcatChart:
     """
-    Draw how the mean answer of a model that adds up depends on one or two columns.
+    Draw how the mean prediction of additive rules depends on one or two columns.
 
     Parameters
     ----------
     model : AdditiveRules, RegressionRules or fitted estimator
         The model.
     X : table
-        Rows to average over; they also give the values of the columns.
+        Rows to average over; the values of the columns are taken from them.
     columns : str or two of them
         The columns.
     target : str
         What the numbers of a regression are called, with their unit.
     max_points : int, optional
-        Values of a numeric column at most.
+        Maximum number of values of a numeric column, besides those next to thresholds.
     """
     found = partial_dependence(model, X, columns, max_points=max_points)
     return dependence_chart(found, target=target)
@@ -66,9 +67,10 @@ def dependence_chart(
 ) -> alt.LayerChart | alt.ConcatChart:
     """Draw the mean answer over one or two columns.
 
-    One number is a line with the deciles of the rows below it, one nominal column bars from the
-    mean, two columns a map. Of two classes the score of the second minus that of the first is
-    drawn, of more one line, or one chart, for each.
+    One ordered column is a step curve (a line, if the model has a linear term in it) with the
+    deciles of the rows below it; one nominal column is bars from the mean; two columns are a map.
+    With two classes the score of the second minus that of the first is drawn, with more classes one
+    line, or one chart, for each.
 
     Parameters
     ----------
@@ -111,10 +113,9 @@ def _lines(
     found: Dependence, scores: Sequence[str], values: FloatArray, unit: str, title: str
 ) -> alt.LayerChart:
     rows = [
-        {"x": point[0], "y": float(values[i, k]), "score": name}
+        {"x": x, "y": y, "score": name, "place": place}
         for k, name in enumerate(scores)
-        for i, point in enumerate(found.points)
-        if math.isfinite(point[0])
+        for place, (x, y) in enumerate(_outline(found, values[:, k]))
     ]
     x = _ordered_axis(alt.X, "x", found, 0)
     y = alt.Y("y:Q", title=unit, scale=alt.Scale(zero=False, padding=_RUG + 3))
@@ -126,8 +127,27 @@ def _lines(
     text = alt.TitleParams(title, subtitle="ticks at the bottom: deciles of the rows")
     said = _extremes(found, scores, values, unit)
     return finish_layers(
-        [lines.encode(x=x, y=y, tooltip=tooltip), rug], text, _WIDTH, _HEIGHT, said
+        [lines.encode(x=x, y=y, order="place:Q", tooltip=tooltip), rug],
+        *(text, _WIDTH, _HEIGHT, said),
     )
+
+
+def _outline(found: Dependence, values: FloatArray) -> list[tuple[float, float]]:
+    """Return the corners of a curve: it jumps at thresholds, not between the values that occur."""
+    known = [
+        (point[0], float(value))
+        for point, value in zip(found.points, values, strict=True)
+        if math.isfinite(point[0])
+    ]
+    if found.edges is None:
+        return known
+    edges, corners = np.array(found.edges), known[:1]
+    for (x, y), (next_x, next_y) in pairwise(known):
+        jumps = edges[(edges >= x) & (edges <= next_x)]
+        if y != next_y and len(jumps):
+            corners += [(float(jumps[0]), y), (float(jumps[0]), next_y)]
+        corners.append((next_x, next_y))
+    return corners
 
 
 def _label_bars(

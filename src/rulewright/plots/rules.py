@@ -1,4 +1,4 @@
-"""Rules as bars: what those of a model say or change on a row; their overlap as a square."""
+"""Rules as bars: which way they move predictions; their overlap as a square."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from rulewright.model import Explanation, claim, escape_line, rule_cells, strongest
+from rulewright.html import cut_line
+from rulewright.model import (
+    Explanation,
+    RuleModel,
+    direction,
+    looks,
+    rule_cells,
+    strongest,
+    write_rule,
+)
 from rulewright.plots.style import (
     COLOURS,
     GREY,
@@ -34,44 +43,59 @@ _CELL = 16
 
 def plot_rules(model: Any, *, n_bars: int = 15) -> alt.LayerChart:
     """
-    Draw what the rules to read first say: the points, votes or probabilities that they come to.
+    Draw which way each rule moves the prediction, and how far, the strongest rules first.
+
+    With two classes, bars to the right raise the probability of the class of interest, the rarer
+    one; with more classes each class has a colour.
 
     Parameters
     ----------
     model : RuleModel or fitted estimator
         The model, of any form.
     n_bars : int
-        Rules at most.
+        Maximum number of rules.
     """
     found = plotted_model(model, "plot_rules")
-    names, ids = [escape_line(name) for name in found.head_names], strongest(found, n_bars)
+    names, ids = found.head_names, strongest(found, n_bars)
+    keys = {key.look: key.text for key in looks(found, ids, _target_of(found))}
     rows = []
     for i, cells in zip(ids, rule_cells(found, ids), strict=True):
-        text = f"{i}: {claim(found.rules[i], names)}"
-        value = float(found.rules[i].outcome.value)
-        rows.append(
-            {"text": text, "label": wrap_text(text), "value": value, **_make_tooltip(cells)}
-        )
-    unit = found.effect_title if names else "adds (units of the target)"
+        text, one = f"{found.numbers[i]}: {write_rule(found, i)}", direction(found, found.rules[i])
+        row = {"text": text, "label": wrap_text(text), "value": one.amount}
+        rows.append({**row, "effect": keys[one.look], **_make_tooltip(cells)})
+    unit = found.effect_title if names else f"change of {_target_of(found) or 'the prediction'}"
     listed = "; ".join(f"{row['value']:+.3g} by rule {row['text']}" for row in rows)
     hidden = f"{len(rows)} of {len(found)} rules" if len(found) > len(rows) else ""
     said = f"{unit} of rules: {listed or 'there is none'}."
-    return _signed_bars(rows, unit, f"Rules of {type(found).__name__}", hidden, said)
+    return _signed_bars(rows, unit, _title_of(found), hidden, said, keys)
+
+
+def _target_of(model: RuleModel) -> str:
+    target = model.summary.get("target")
+    return cut_line(target) if isinstance(target, str) else ""
+
+
+def _title_of(model: RuleModel) -> str:
+    """Say in words what the rules of a model do."""
+    of = _target_of(model)
+    if not model.head_names:
+        return f"How each rule changes {of or 'the prediction'}"
+    return f"Which way each rule moves the prediction{f' of {of}' if of else ''}"
 
 
 def plot_explanation(explanation: Explanation, row: int = 0, *, n_bars: int = 12) -> alt.LayerChart:
     """
-    Draw what each reason changes on one row: the probability of the answer, or the number.
+    Draw what each reason changes on one row: the probability of the prediction, or the number.
 
     Parameters
     ----------
     explanation : Explanation
-        What ``model.explain(X)`` or ``est.explain(X)`` gives, of a form that tells what reasons
-        change: additive rules, rule sets, votes and rules of numbers.
+        What ``model.explain(X)`` or ``est.explain(X)`` returns, of additive rules, rule sets,
+        votes or regression rules.
     row : int
         The row.
     n_bars : int
-        Reasons at most; the others are one bar.
+        Maximum number of reasons; the others are one bar.
     """
     if not 0 <= row < len(explanation):
         raise ValueError(f"row={row}: there are {len(explanation)} rows, numbered from 0")
@@ -86,16 +110,16 @@ def plot_explanation(explanation: Explanation, row: int = 0, *, n_bars: int = 12
         raise ValueError(
             "plot_explanation: the reasons of this form have no numbers; print the explanation"
         )
-    unit = f"change of {titles.change}" if titles.change else "adds (units of the target)"
+    unit = f"change of {titles.change if titles.change else 'the prediction'}"
     listed = "; ".join(f"{one['value']:+.3g} by {one['text']}" for one in rows)
     start = f"start: {reasons[0].change or reasons[0].amount}"
-    said = f"{start.capitalize()}. Changes, one after the other: {listed or 'no rule holds'}."
+    said = f"{start.capitalize()}. Changes, one after the other: {listed or 'no rule applies'}."
     return _signed_bars(rows, unit, f"Row {row}: {answer}", start, said)
 
 
 def plot_sizes(model: Any) -> alt.LayerChart:
     """
-    Draw the error on rows left out over the number of rules, which chose the size of a model.
+    Draw the out-of-fold error by number of rules, which chose the size of a model.
 
     Parameters
     ----------
@@ -105,7 +129,7 @@ def plot_sizes(model: Any) -> alt.LayerChart:
     graphs = size_drawings(plotted_model(model, "plot_sizes"))
     if not graphs:
         raise ValueError(
-            "plot_sizes: the model does not tell its error by size; learn compact rules with "
+            "plot_sizes: the model does not store its error by size; learn compact rules with "
             'size="cv", or compress a model'
         )
     return graph_chart(graphs[0])
@@ -117,19 +141,29 @@ def _make_tooltip(cells: dict[str, str]) -> dict[str, str]:
 
 
 def _signed_bars(
-    rows: list[dict[str, Any]], unit: str, title: str, subtitle: str, said: str
+    rows: list[dict[str, Any]],
+    unit: str,
+    title: str,
+    subtitle: str,
+    said: str,
+    keys: dict[int, str] | None = None,
 ) -> alt.LayerChart:
-    """Draw bars to both sides of 0, so that their direction is seen without colours."""
+    """Draw bars to both sides of 0, so that their direction is seen without colours.
+
+    `keys` say what the colours mean, if the rows have an effect.
+    """
     for row in rows:
-        row["sign"] = "up" if row["value"] >= 0 else "down"
-    colours = alt.Scale(domain=["up", "down"], range=COLOURS[:2])
+        row.setdefault("effect", "raises" if row["value"] >= 0 else "lowers")
+    keys = keys or {0: "raises", 1: "lowers"}
+    colours = alt.Scale(domain=[*keys.values()], range=[COLOURS[look] for look in keys])
+    legend = alt.Legend(orient="top", direction="vertical", labelLimit=0)
     x, y = alt.X("value:Q", title=unit, axis=alt.Axis(tickCount=6)), label_axis(rows)
     told = [key for key in (rows[0] if rows else ()) if key[1:].isdigit()]
     bars = chart_of(rows).mark_bar(size=14)
     bars = bars.encode(
         x=x,
         y=y,
-        color=alt.Color("sign:N", scale=colours, legend=None),
+        color=alt.Color("effect:N", scale=colours, title=None, legend=legend),
         tooltip=["text:N", "value:Q", *(f"{key}:N" for key in told)],
     )
     zero = chart_of([{"value": 0.0}]).mark_rule(color=GREY).encode(x=x)
@@ -139,14 +173,14 @@ def _signed_bars(
 def overlap_chart(
     found: RuleOverlap, *, n_rules: int = 30, title: str | None = None
 ) -> alt.LayerChart:
-    """Draw how much each two rules overlap, rules that are alike beside each other.
+    """Draw how much each two rules overlap, with similar rules next to each other.
 
     Parameters
     ----------
     found : RuleOverlap
         The overlap, of `rule_overlap`.
     n_rules : int
-        Rules at most: those that cover most rows.
+        Maximum number of rules: those that apply to most rows.
     title : str, optional
         Title; by default it says what is drawn.
     """
@@ -159,8 +193,8 @@ def overlap_chart(
         tree = linkage(squareform(1.0 - jaccard, checks=False), "average")
         order = leaves_list(tree)
         shown, jaccard = shown[order], jaccard[np.ix_(order, order)]
-    ids = [str(i) for i in shown.tolist()]
-    texts = [f"IF {found.model.rules[i].body}" for i in shown.tolist()]
+    ids = [str(found.model.numbers[i]) for i in shown.tolist()]
+    texts = [str(found.model.rules[i].body) for i in shown.tolist()]
     rows = [
         {"a": a, "b": b, "rule a": text, "rule b": other, "jaccard": float(jaccard[i, j])}
         for i, (a, text) in enumerate(zip(ids, texts, strict=True))
@@ -174,7 +208,7 @@ def overlap_chart(
     axis = alt.Axis(labelOverlap=True, labelAngle=0)
     cells = chart_of(rows).mark_rect()
     cells = cells.encode(
-        x=alt.X("a:O", title="rule (its number in the model)", sort=ids, axis=axis),
+        x=alt.X("a:O", title="rule (by number)", sort=ids, axis=axis),
         y=alt.Y("b:O", title="rule", sort=ids, axis=axis),
         color=colour,
         tooltip=["rule a:N", "rule b:N", alt.Tooltip("jaccard:Q", format=".2f")],

@@ -23,16 +23,16 @@ _TYPES = {
 
 
 def run_duckdb(
-    write: Callable[..., str], program: Program, rows: Rows
+    write: Callable[..., str], program: Program, rows: Rows, table: str = _TABLE
 ) -> tuple[list[Answer], list[str]]:
     """Give the answers of DuckDB."""
     names, types = _columns(program, "duckdb")
-    sql = write(program, _TABLE, "duckdb", keep=names[:1])
+    sql = write(program, table, "duckdb", keep=names[:1])
     with optional("duckdb").connect() as connection:
-        connection.execute(_create(names, types))
+        connection.execute(_create(names, types, table))
         lists = [list(range(n_rows(rows))), *(rows[name] for name in names[1:])]
         unnested = ", ".join(f"unnest(CAST(? AS {kind}[]))" for kind in types)
-        connection.execute(f"INSERT INTO {quoted_name(_TABLE)} SELECT {unnested}", lists)
+        connection.execute(f"INSERT INTO {quoted_name(table)} SELECT {unnested}", lists)
         return read_answers(program, connection.execute(sql).fetchall()), []
 
 
@@ -45,7 +45,7 @@ def run_sqlite(
     connection = sqlite3.connect(":memory:")
     try:
         notes = provide_exp(connection)
-        connection.execute(_create(names, types))
+        connection.execute(_create(names, types, _TABLE))
         places = ", ".join("?" * len(names))
         lines = zip(range(n_rows(rows)), *(rows[name] for name in names[1:]), strict=True)
         connection.executemany(f"INSERT INTO {quoted_name(_TABLE)} VALUES ({places})", lines)
@@ -91,6 +91,6 @@ def _value_type(column: ColumnSchema) -> str:
     return "date" if column.kind == "date" else "number"
 
 
-def _create(names: Sequence[str], types: Sequence[str]) -> str:
+def _create(names: Sequence[str], types: Sequence[str], table: str) -> str:
     columns = [f"{quoted_name(name)} {kind}" for name, kind in zip(names, types, strict=True)]
-    return f"CREATE TABLE {quoted_name(_TABLE)} ({', '.join(columns)})"
+    return f"CREATE TABLE {quoted_name(table)} ({', '.join(columns)})"

@@ -151,10 +151,16 @@ const {function} = (() => {{
     return pair ? pair[1] : others;
   }}
 
-  return (row) => {{
+  // Reads the columns that the rules use, and checks them.
+  const checked = (row) => [{columns}];
+
+  // The rules: a missing number is NaN, a missing label null.
+  const rules = ({variables}) => {{
 {statements}    return {{
 {outputs}    }};
   }};
+
+  return (row) => rules(...checked(row));
 }})();
 if (typeof module === "object" && module.exports) module.exports = {function};
 """
@@ -175,6 +181,9 @@ def write_javascript(program: Program, function: str = "predict") -> str:
         function=function,
         returned=", ".join(outputs),
         tables=tables,
+        columns="".join(f"\n    {value}," for value in writer.columns())
+        + ("\n  " if writer.variables else ""),
+        variables=", ".join(writer.variables.values()),
         statements=statements,
         outputs="".join(f"      {key}: {value},\n" for key, value in outputs.items()),
     )
@@ -232,6 +241,7 @@ class _JavaScriptWriter(RowWriter):
     missing = ("{0} === null", "{0} !== {0}")
     known = ("{0} !== null", "{0} === {0}")
     declare, read, first = "    let {} = {};\n", "{}(row, {})", "{}[{}.indexOf(true)]"
+    comment, reserved = "    // {}\n", (*_RESERVED, "Math", "LABELS", "step", "gap", "far")
 
     def literal(self, value: Any) -> str:
         # Escaped so that the text may stand inside a <script> element of a page.

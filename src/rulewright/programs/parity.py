@@ -15,7 +15,7 @@ from rulewright.programs.native import Native
 from rulewright.programs.nearest import Nearest
 from rulewright.programs.nodes import LineValue
 from rulewright.programs.program import ClassProgram, Program
-from rulewright.programs.target import Answer, CannotRunError, ExportTarget, Rows, n_rows
+from rulewright.programs.target import Answer, CannotRunError, ExportTarget, Rows, Runner, n_rows
 from rulewright.programs.targets import TARGETS
 from rulewright.rules import Condition, Range
 
@@ -46,37 +46,54 @@ class ExportReport:
         scores, labels and flags were all equal.
     notes : tuple of str
         What had to be done to run the exports, and what could not be run.
+    translated : tuple of str
+        Databases whose SQL was parsed by sqlglot, translated to DuckDB and run there: a check of
+        its syntax. It was not run on these databases.
     """
 
     targets: tuple[str, ...]
     n_rows: int
     probability_error: float
     notes: tuple[str, ...] = ()
+    translated: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        *names, last = self.targets or ("no target",)
-        where = f"{', '.join(names)} and {last}" if names else last
-        text = (
-            f"same answers in {where} on {self.n_rows} adversarial rows: "
-            f"scores and labels equal, probabilities within {self.probability_error:.1e}"
-        )
-        return "\n".join([text, *self.notes])
+        lines = []
+        if self.targets or not self.translated:
+            lines.append(
+                f"same answers in {_listed(self.targets)} on {self.n_rows} adversarial rows: "
+                f"scores and labels equal, probabilities within {self.probability_error:.1e}"
+            )
+        if self.translated:
+            lines.append(
+                f"syntax checked for {_listed(self.translated)}: the SQL was parsed by sqlglot and "
+                "its translation run in DuckDB; it was not run on these databases"
+            )
+        return "\n".join([*lines, *self.notes])
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    """Join names as in a sentence."""
+    *first, last = names or ("no target",)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def verify(program: Program, targets: Sequence[str] | None = None) -> ExportReport:
     """Run the exports of a program on adversarial rows; see ``RuleModel.verify_exports``."""
-    known = {name: target for target in TARGETS.values() for name in target.runners}
-    unasked = [name for name, target in known.items() if target.unasked]
+    known = _known_runners()
     for name in targets or ():
         if name not in known:
             raise ValueError(f"exports can be verified in {', '.join(known)}, not in {name!r}")
+    translations = {name for target in TARGETS.values() for name in target.translations}
+    unasked = [name for name, (target, _) in known.items() if target.unasked]
+    unasked = [name for name in unasked if name not in translations]
     rows = adversarial_rows(program)
     expected = native_answers(program, read_like(rows, program.schema, program.columns))
     worst, ran, notes = 0.0, [], []
     for name in unasked if targets is None else targets:
-        target: ExportTarget = known[name]
+        target, run = known[name]
         try:
-            answers, found = target.runners[name](target.write, program, rows)
+            answers, found = run(target.write, program, rows)
         except CannotRunError as error:
             if targets is not None:
                 raise
@@ -85,7 +102,19 @@ def verify(program: Program, targets: Sequence[str] | None = None) -> ExportRepo
         worst = max(worst, compare_answers(name, program, rows, answers, expected))
         ran.append(name)
         notes += found
-    return ExportReport(tuple(ran), n_rows(rows), worst, tuple(notes))
+    executed, translated = (
+        tuple(name for name in ran if (name in translations) is wanted) for wanted in (False, True)
+    )
+    return ExportReport(executed, n_rows(rows), worst, tuple(notes), translated)
+
+
+def _known_runners() -> dict[str, tuple[ExportTarget, Runner]]:
+    """Give everything that runs exports, or translations of them, by name."""
+    return {
+        name: (target, run)
+        for target in TARGETS.values()
+        for name, run in (*target.runners.items(), *target.translations.items())
+    }
 
 
 def native_answers(program: Program, table: Table) -> list[tuple[Answer, list[float]]]:

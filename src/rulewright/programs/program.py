@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rulewright.data import Schema, label_of
 from rulewright.programs.nearest import Nearest
@@ -18,12 +18,23 @@ if TYPE_CHECKING:
     from rulewright.programs.nodes import Node
 
 
+class RuleNote(NamedTuple):
+    """How the comments of an export show a rule."""
+
+    number: int  # from 1, in the order in which the model prints its rules
+    text: str  # its points and its condition, on one line
+    body: Formula
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """What a model answers for one row: a number."""
 
     schema: Schema  # columns of a row
     scores: Node  # the number, or one for each class
+    notes: tuple[RuleNote, ...] = field(
+        default=(), kw_only=True
+    )  # for comments; bodies by identity
 
     @property
     def n_classes(self) -> int:

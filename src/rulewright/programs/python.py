@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from keyword import iskeyword
+from keyword import iskeyword, kwlist
 from typing import TYPE_CHECKING, Any
 
 from rulewright.programs.program import ClassProgram, Program
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 
+_IMPORTED = ("exp", "bisect_left", "re", "datetime")
 _MODULE = '''"""A rule model exported by rulewright; it needs nothing but Python."""
 
 import datetime
@@ -157,9 +158,19 @@ def _far(pairs, value, others):
     return others
 
 
+def _checked(row):
+    """Read the columns that the rules use, and check them."""
+    return ({columns})
+
+
+def _rules({variables}):
+    """Apply the rules: a missing number is NaN, a missing label None."""
+{statements}    return {outputs}
+
+
 def _answers(row):
     """Give all answers for a row."""
-{statements}    return {outputs}
+    return _rules(*_checked(row))
 '''
 
 _OF_NUMBER = '''
@@ -202,7 +213,7 @@ def write_python(program: Program, function: str | None = None) -> str:
     """Write a program as Python source; see ``RuleModel.to_python``."""
     if function is None:
         function = "predict_proba" if isinstance(program, ClassProgram) else "predict"
-    taken = hasattr(builtins, function) or function in ("exp", "bisect_left", "re")
+    taken = hasattr(builtins, function) or function in _IMPORTED
     usable = function.isascii() and function.isidentifier() and not function.startswith("_")
     if taken or not usable or iskeyword(function):
         raise ValueError(
@@ -213,6 +224,9 @@ def write_python(program: Program, function: str | None = None) -> str:
     outputs = ", ".join(map(writer.value, program.outputs))
     source = _MODULE.format(
         tables="".join(f"{name} = ({value})\n" for value, name in writer.tables.items()),
+        columns="".join(f"\n        {value}," for value in writer.columns())
+        + ("\n    " if writer.variables else ""),
+        variables=", ".join(writer.variables.values()),
         statements=statements,
         outputs=outputs,
     )
@@ -253,7 +267,8 @@ class _PythonWriter(RowWriter):
     # Of all numbers only NaN differs from itself.
     missing = ("{0} is None", "{0} != {0}")
     known = ("{0} is not None", "{0} == {0}")
-    prefix, declare, read = "_", "    {} = {}\n", "{}(row, {})"
+    prefix, declare, read, comment = "_", "    {} = {}\n", "{}(row, {})", "    # {}\n"
+    reserved = (*kwlist, "exp", "max", "min")
     first = "{}[{}.index(True)]"
 
     def literal(self, value: Any) -> str:

@@ -1,4 +1,8 @@
-"""What the writers of languages that answer one row at a time share: a function of statements."""
+"""What the writers of languages that answer one row at a time share: a function of statements.
+
+The text has a function that reads the columns and checks them, and one of the rules, whose
+parameters are the values of the columns.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,17 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from rulewright.programs.distances import NumberDistance
+from rulewright.programs.naming import Names, role_of
 from rulewright.programs.nearest import Gap, Lookup, Nearest, squared_labels, squared_unseen
 from rulewright.programs.nodes import Choose, FirstThat, Node, Table, TermFold, TermSums
 from rulewright.programs.writer import Writer, find_repeated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from rulewright.data import ColumnSchema
     from rulewright.programs.program import Program
+    from rulewright.rules import Formula
 
 TERMS = 50
 """Terms of a sum that are written in one expression: languages limit how deep it may nest."""
@@ -29,8 +35,12 @@ class RowWriter(Writer):
     """
 
     prefix = ""
+    reserved: Collection[str] = ()
+    """What no value may be called: words of the language, and the functions that rules use."""
     declare: str
     """A template of the statement that gives a name to a value."""
+    comment: str
+    """A template of a line of comment."""
     read: str
     """A template of the value of a column of the row: its reader, its name."""
     first: str
@@ -39,9 +49,19 @@ class RowWriter(Writer):
     def __init__(self, program: Program) -> None:
         super().__init__(program)
         self.tables: dict[str, str] = {}
-        self.variables = {name: f"x{i}" for i, name in enumerate(program.columns)}
-        # Formulas that are part of several others are tested once.
-        self.repeated = find_repeated((self.positive(body), 1) for body in program.bodies)
+        self.free = Names(self.reserved)
+        columns = enumerate(program.columns)
+        self.variables = {name: self.free.of_column(name, i) for i, name in columns}
+        # Formulas that are part of several others, and rules that are part of one, are tested once.
+        bodies = ((self.positive(body), 1) for body in program.bodies)
+        self.repeated = find_repeated(bodies, self.notes)
+
+    def columns(self) -> Iterator[str]:
+        """Write the value of each column that is used: read, and checked."""
+        for name in self.variables:
+            column = self.program.schema[name]
+            reader = self.prefix + column.type.reader(column)
+            yield self.read.format(reader, self.literal(name))
 
     def statements(self) -> Iterator[str]:
         """Write all values that are read more than once."""
@@ -50,18 +70,20 @@ class RowWriter(Writer):
             yield statement
 
     def _all_statements(self) -> Iterator[str]:
-        for name, variable in self.variables.items():
-            column = self.program.schema[name]
-            reader = self.prefix + column.type.reader(column)
-            yield self.declare.format(variable, self.read.format(reader, self.literal(name)))
         for key, (part, _) in self.repeated.items():
-            yield self.declare.format(f"holds{len(self.tests)}", self.test(part))
-            self.tests[key] = f"holds{len(self.tests)}"
+            name = self.free.of_value(self.rule_name(part, "test"))
+            yield from self._comments(part)
+            yield self.declare.format(name, self.test(part))
+            self.tests[key] = name
         for node in self.program.nodes:
             if node in self.program.shared:
-                name = f"v{len(self.names)}"
+                name = self.free.of_value(role_of(node, self.program))
                 yield from self._statements(node, name)
                 self.names[node] = name
+
+    def _comments(self, formula: Formula) -> Iterator[str]:
+        for line in self.remarks(formula):
+            yield self.comment.format(line)
 
     def _statements(self, node: Node, name: str) -> Iterator[str]:
         """Declare a value; terms that hold then change it."""
@@ -71,15 +93,20 @@ class RowWriter(Writer):
         start = node.start if isinstance(node, TermFold) else node
         for k in self.classes(node):
             yield self.declare.format(self.name(node, name, k), self.text(start, k))
-        if isinstance(node, FirstThat):  # the first overwrites those after it
+        if isinstance(node, FirstThat):
+            if node.terms[1:]:
+                yield self.comment.format("the first rule that applies decides, so it comes last")
             for body, values in reversed(node.terms):
                 numbers = map(self.number, values)
-                changes = [f"{name}_{k} = {number}" for k, number in enumerate(numbers)]
+                items = [self.name(node, name, k) for k in range(len(values))]
+                changes = [f"{one} = {number}" for one, number in zip(items, numbers, strict=True)]
+                yield from self._comments(body)
                 yield self.guard(self.test(body), changes)
         elif isinstance(node, TermFold):
             for body, head, amount in node.terms:
                 items = [self.name(node, name, k) for k in range(head.first, head.last + 1)]
                 changes = [self._change(node, item, self.number(amount)) for item in items]
+                yield from self._comments(body)
                 yield self.guard(self.test(body), changes)
 
     def _nearest(self, node: Nearest, name: str) -> Iterator[str]:
@@ -104,6 +131,7 @@ class RowWriter(Writer):
                 for gap in rule
             ]
             total = f"{name}_d{i}"
+            yield from self._comments(node.rules[i])
             yield from self._declare_sum(total, terms)
             if i == 0:
                 yield self.declare.format(f"{name}_least", total)

@@ -14,7 +14,7 @@ from rulewright.programs.nearest import Gap, Nearest, squared_labels, squared_un
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulewright.programs.writer import Writer
+    from rulewright.programs.sql_expressions import SqlExpressions
 
     Step = tuple[dict[str, str], list[str]]
     """The columns of a step, and those of earlier steps that it reads."""
@@ -24,7 +24,7 @@ _UNDERFLOW = 1.6e-162
 """The square of a smaller number is 0, which PostgreSQL calls an error."""
 
 
-def nearest_steps(node: Nearest, name: str, writer: Writer) -> Iterator[Step]:
+def nearest_steps(node: Nearest, name: str, writer: SqlExpressions) -> Iterator[Step]:
     """Give the steps that find the nearest rule; the last one has the column `name`."""
     texts = _Texts(node, name, writer)
     if len(texts.inputs) > MAX_COLUMNS:
@@ -52,7 +52,7 @@ def nearest_steps(node: Nearest, name: str, writer: Writer) -> Iterator[Step]:
 class _Texts:
     """The texts of the distances of a node."""
 
-    def __init__(self, node: Nearest, name: str, writer: Writer) -> None:
+    def __init__(self, node: Nearest, name: str, writer: SqlExpressions) -> None:
         self.node, self.writer = node, writer
         self.inputs: dict[str, str] = {}
         self.numbers: dict[str, str] = {}
@@ -78,7 +78,8 @@ class _Texts:
             for i, terms in rules.items():
                 part = [totals[i]] if start else []
                 part += terms[start : start + _TERMS]
-                columns[totals[i]] = " + ".join(part or [self.writer.number(0.0)])
+                text = " + ".join(part or [self.writer.number(0.0)])
+                columns[totals[i]] = self.writer.comment(self.node.rules[i]) + text
                 self.writer.count(len(columns[totals[i]]))
             read = [*self.inputs, *(totals.values() if start else ())]
             yield columns, read

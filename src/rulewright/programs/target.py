@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ class ExportTarget:
     # where the text can be run; each takes ``write``, the program and rows and gives the answer for
     # each row and notes, or raises a ``CannotRunError``
     runners: Mapping[str, Runner]
+    # where the text cannot be run, but a translation of it can: by the name of the place
+    translations: Mapping[str, Runner] = field(default_factory=dict)
     # whether it is run to be verified without being named: not if that needs large packages
     unasked: bool = True
 

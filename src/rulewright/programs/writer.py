@@ -14,12 +14,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rulewright.programs import nodes
+from rulewright.programs.naming import class_suffixes, escape_comment
 from rulewright.programs.nearest import Lookup
-from rulewright.programs.program import Program, positive
-from rulewright.rules import And, Condition, Formula, Labels, Or, Plain, Presence
+from rulewright.programs.program import Program, RuleNote, positive
+from rulewright.rules import And, Condition, Formula, Labels, Not, Or, Plain, Presence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from rulewright.data import ColumnSchema
 
@@ -47,6 +48,12 @@ class Writer(ABC):
         """Formulas that are tested before they are used, by identity."""
         self._positive: dict[int, Formula] = {}
         self._length = 0
+        self.suffixes = class_suffixes(program)
+        self.notes: dict[int, list[RuleNote]] = {}
+        """The rules of formulas, by identity."""
+        for note in program.notes:
+            self.notes.setdefault(id(self.positive(note.body)), []).append(note)
+        self._commented: set[int] = set()
 
     def positive(self, formula: Formula) -> Formula:
         """Give a formula without "not" that holds on the same rows, the same one every time."""
@@ -61,13 +68,33 @@ class Writer(ABC):
                 "are too many, too long or for too many classes; export a model of fewer rules"
             )
 
+    def remarks(self, formula: Formula) -> list[str]:
+        """Give the lines of comment on the rules that a formula tests; each rule has one line."""
+        if isinstance(formula, Not) and id(self.positive(formula.part)) in self.notes:
+            notes = self.notes[id(self.positive(formula.part))]
+            return [f"rule {note.number} is false" for note in notes]
+        formula = self.positive(formula)
+        if id(formula) in self.tests or id(formula) in self._commented:
+            return []
+        self._commented.add(id(formula))
+        notes = self.notes.get(id(formula), [])
+        lines = [escape_comment(f"rule {note.number}: {note.text}") for note in notes]
+        for part in formula.parts if isinstance(formula, And | Or) else ():
+            lines += self.remarks(part)
+        return lines
+
+    def rule_name(self, formula: Formula, otherwise: str) -> str:
+        """Name the test of a formula after the rule whose condition it is, if it is one."""
+        notes = self.notes.get(id(formula))
+        return f"rule_{notes[0].number}" if notes else otherwise
+
     def classes(self, node: nodes.Node) -> range:
         """Give the classes that a value has numbers for; a scalar has one."""
         return range(self.program.n_classes if node.is_vector else 1)
 
     def name(self, node: nodes.Node, name: str, k: int) -> str:
         """Give the name of the number of class k of a named value."""
-        return f"{name}_{k}" if node.is_vector else name
+        return f"{name}_{self.suffixes[k]}" if node.is_vector else name
 
     def text(self, node: nodes.Node, k: int = 0) -> str:
         """Write a value, of a vector the number of class k."""
@@ -209,10 +236,13 @@ MAX_SHARED, MIN_CHARACTERS = 400, 50_000
 """Databases limit the columns of a step, and few repetitions are easier to read than a column."""
 
 
-def find_repeated(uses: Iterable[tuple[Formula, int]]) -> dict[int, tuple[Formula, int]]:
+def find_repeated(
+    uses: Iterable[tuple[Formula, int]], named: Collection[int] = ()
+) -> dict[int, tuple[Formula, int]]:
     """Give the formulas, and parts of them before the whole, that are used more than once.
 
     Formulas, which have no "not", come with how often each is used; they are found by identity.
+    Parts that are `named` count twice.
     """
     times: Counter[int] = Counter()
     found: dict[int, Formula] = {}
@@ -221,7 +251,7 @@ def find_repeated(uses: Iterable[tuple[Formula, int]]) -> dict[int, tuple[Formul
         times[id(formula)] += n
         if id(formula) not in found:
             for part in formula.parts if isinstance(formula, And | Or) else ():
-                visit(part, 1)
+                visit(part, 2 if id(part) in named else 1)
             found[id(formula)] = formula
 
     for formula, n in uses:
@@ -230,11 +260,14 @@ def find_repeated(uses: Iterable[tuple[Formula, int]]) -> dict[int, tuple[Formul
 
 
 def find_long_repeated(
-    uses: Iterable[tuple[Formula, int]], length: Callable[[Formula], int]
+    uses: Iterable[tuple[Formula, int]],
+    length: Callable[[Formula], int],
+    named: Collection[int] = (),
 ) -> list[Formula]:
     """Give the repeated formulas whose repetitions are longest, parts before wholes.
 
-    `length` gives the length of the text of a conjunction.
+    `length` gives the length of the text of a conjunction. Those that are `named` are all given,
+    however short, unless they are too many.
     """
     known: dict[int, int] = {}
 
@@ -246,8 +279,11 @@ def find_long_repeated(
                 known[id(formula)] = length(formula)
         return known[id(formula)]
 
-    found = find_repeated(uses)
+    found = find_repeated(uses, named)
     costs = {key: (n - 1) * size(formula) for key, (formula, n) in found.items()}
     large = sorted((key for key in costs if costs[key] > MIN_CHARACTERS), key=lambda k: -costs[k])
     chosen = set(large[:MAX_SHARED])
+    rules = chosen | (found.keys() & set(named))
+    if len(rules) <= MAX_SHARED:
+        chosen = rules
     return [formula for key, (formula, _) in found.items() if key in chosen]

@@ -1,6 +1,6 @@
-"""Rules over what is not one table: related tables, graphs and molecules.
+"""Rules over related tables, graphs and molecules.
 
-Names are loaded when they are first used, because the command line needs few of them.
+Names are loaded on first use, because the command line needs few of them.
 """
 
 import lazy_loader

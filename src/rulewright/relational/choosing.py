@@ -1,7 +1,8 @@
-"""Which columns to derive: chosen by the rows that training instances reach, without their target.
+"""Which columns to derive: chosen on the rows that training instances reach, without the target.
 
 Labels, thresholds and factors come from these rows only, so that a fold never sees the rows of
-another one. Simple columns come first: near tables before far ones, whole tables before conditions.
+another one. Simple columns come first: near tables before far ones, no conditions before
+conditions.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ DEFAULT_FUNCTIONS = ("count", "recency", "max", "min", "mean", "sum", "last")
 
 @dataclass(frozen=True)
 class ChoiceSettings:
-    """Settings of the choice; see `RelationalClassifier`."""
+    """Settings of the column choice; see `RelationalClassifier`."""
 
     max_depth: int = 2
     functions: Sequence[str] = DEFAULT_FUNCTIONS
@@ -59,9 +60,9 @@ class ChoiceSettings:
 def choose_columns(
     relations: Relations, choosing: ChoiceSettings
 ) -> tuple[Recipe, dict[str, Column], int]:
-    """Return a recipe, its columns for the instances, and how many columns were left out.
+    """Return a recipe, its columns for the instances, and the number of columns dropped.
 
-    Columns that are the same for all instances, or equal to a simpler one, are no part of it.
+    Columns that are constant, or equal to a simpler one, are dropped.
     """
     recipe, n_left_out = propose_columns(relations, choosing)
     columns = relations.derive_columns(recipe)
@@ -70,7 +71,7 @@ def choose_columns(
 
 
 def propose_columns(relations: Relations, choosing: ChoiceSettings) -> tuple[Recipe, int]:
-    """Return the recipe of all columns that are tried, and how many were left out."""
+    """Return the recipe of all candidate columns, and the number of columns dropped."""
     paths = _paths(relations, choosing)
     draft = draft_recipe(relations, paths)
     related = {table.name: relations.table_of(table.name) for table in draft.tables}
@@ -94,7 +95,7 @@ def _paths(relations: Relations, choosing: ChoiceSettings) -> list[Path]:
     if relations.cutoff is not None and not relations.times:
         raise DataError(
             f"The cutoff {instances}.{relations.cutoff} needs times to compare with. Name the "
-            "columns that tell when rows happened, such as times={'orders': 'day'}."
+            "time columns of the tables, such as times={'orders': 'day'}."
         )
     if choosing.paths is not None:
         return read_paths(choosing.paths, links, instances, choosing.max_depth)
@@ -108,7 +109,7 @@ def _paths(relations: Relations, choosing: ChoiceSettings) -> list[Path]:
 
 
 def draft_recipe(relations: Relations, paths: Sequence[Path]) -> Recipe:
-    """Describe all columns that the paths reach; the labels are not chosen yet."""
+    """Describe all columns that the paths reach, before labels are chosen."""
     tables = []
     for name in dict.fromkeys(step.table for path in paths for step in path):
         table, time = relations.table_of(name), relations.times.get(name)
@@ -126,7 +127,7 @@ def draft_recipe(relations: Relations, paths: Sequence[Path]) -> Recipe:
 
 
 def _with_labels(draft: Recipe, seen: Sequence[PathValues]) -> tuple[RelatedTable, ...]:
-    """Describe the labels that were chosen along any path; all others count as unseen."""
+    """Describe the labels chosen along any path; all others count as unseen."""
     tables = []
     for table in draft.tables:
         here = [one for one in seen if one.path[-1].table == table.name]
@@ -148,7 +149,7 @@ def _with_labels(draft: Recipe, seen: Sequence[PathValues]) -> tuple[RelatedTabl
 def _candidates(
     draft: Recipe, seen: Sequence[PathValues], choosing: ChoiceSettings
 ) -> Iterator[Derived]:
-    """Give the columns in the order in which they are kept."""
+    """Return the columns in order of preference."""
     for depth in range(1, choosing.max_depth + 1):
         level = [one for one in seen if len(one.path) == depth]
         dated = {one.path: _has_dates(draft, one.path) for one in level}
@@ -169,7 +170,7 @@ def _candidates(
 
 
 def _compare_rows(seen: Sequence[PathValues]) -> Iterator[Clause]:
-    """Give how two rows of a table compare that an instance refers to by different keys."""
+    """Yield comparisons of two rows of a table that an instance refers to by different keys."""
     for one, other in combinations(seen, 2):
         steps = [path.path[0] for path in (one, other)]
         if steps[0].table == steps[1].table:
@@ -183,14 +184,14 @@ def _compare_rows(seen: Sequence[PathValues]) -> Iterator[Clause]:
 
 
 def _has_dates(draft: Recipe, path: Sequence[Step]) -> bool | None:
-    """Tell whether the rows of a path have dates; None if they have no time."""
+    """Return whether the rows of a path have dates; None if they have no time."""
     timed = draft.find_timed_step(tuple(path))
     time = None if timed is None else draft[path[timed].table].time
     return None if time is None else time.kind == "date"
 
 
 def _plain(one: PathValues, choosing: ChoiceSettings, draft: Recipe) -> Iterator[DerivedColumn]:
-    """Give the columns without conditions."""
+    """Return the columns without conditions."""
     labelled = [name for name, labels in one.labels.items() if labels]
     if one.to_one:
         for name in (*one.numbers, *labelled):
@@ -229,7 +230,7 @@ def _test_columns(one: PathValues, choosing: ChoiceSettings) -> Iterator[Derived
 
 
 def _informative(columns: Mapping[str, Column], order: Sequence[str]) -> list[str]:
-    """Return the columns that differ between instances and from all columns before them."""
+    """Return the columns that vary between instances and differ from all earlier columns."""
     known: set[bytes] = set()
     kept = []
     for name in order:

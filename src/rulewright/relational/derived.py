@@ -1,11 +1,11 @@
-"""Derived columns: what is said of an instance by the rows of related tables, or by clauses.
+"""Derived columns: functions of the rows of related tables, and clauses.
 
-A recipe is plain data and a part of the schema, hence of the model. It tells from which columns
-along which keys a column is made; this room carries it out and writes it as SQL.
+A recipe is plain data and part of the schema, and thus of the model. It says which columns and keys
+a derived column uses; this package computes the columns and writes them as SQL.
 
-A clause says whether an instance has related rows that fit together: row 0 is the instance. Every
-other row belongs to a table and has keys equal to those of rows before it, so that rows share what
-they refer to; conditions are on single rows or compare two of them.
+A clause says whether an instance has related rows that fit together. Row 0 is the instance. Every
+other row belongs to a table and has keys equal to keys of earlier rows, so that rows share what
+they refer to; conditions apply to single rows or compare two rows.
 """
 
 import json
@@ -18,19 +18,19 @@ from typing import Any, NamedTuple
 from rulewright.data import KINDS, ColumnSchema
 
 OF_ROWS = frozenset({"exists", "count", "recency"})
-"""Functions of rows; the others are of the values of a column."""
+"""Functions of rows; the others are functions of the values of a column."""
 ADDED = frozenset({"mean", "sum"})
-"""Functions that add values up, as whole multiples of a unit, so that no order of rows matters."""
+"""Functions that sum values, as integer multiples of a unit, independent of the row order."""
 OF_LABELS = frozenset({"value", "last"})
-"""Functions that give a label where a column holds labels."""
+"""Functions that return a label for columns with labels."""
 TIMED = frozenset({"last", "recency"})
-"""Functions that need to know when a row happened."""
+"""Functions that need the time of a row."""
 FUNCTIONS = OF_ROWS | ADDED | OF_LABELS | {"min", "max", "median"}
 _BARE = re.compile(r"[^\W\d][\w\-]*")
 
 
 class Join(NamedTuple):
-    """Two keys that are compared: of a table before (None: of the instances), and of a table."""
+    """Two keys that are compared: of an earlier table (None: the instances), and of a table."""
 
     before: str | None
     here: str
@@ -40,12 +40,12 @@ class Join(NamedTuple):
 
 @dataclass(frozen=True)
 class Step:
-    """One join: the rows of a table whose key equals that of the rows before."""
+    """One join: the rows of a table whose key equals the key of the earlier rows."""
 
     table: str
-    here: str  # the column of the table before
-    there: str  # the column of this table
-    by: str | None = None  # the key in names, if several lead there
+    here: str  # column of the earlier table
+    there: str  # column of this table
+    by: str | None = None  # the key to show in names, if several are possible
 
     def __str__(self) -> str:
         return bare_word(self.table) + ("" if self.by is None else f"[{bare_word(self.by)}]")
@@ -68,7 +68,7 @@ class RowCondition:
         return f"{bare_word(self.column)} {self.op} {value}"
 
     def fits(self, column: ColumnSchema) -> bool:
-        """Tell whether the condition fits the kind and the labels of a column."""
+        """Return whether the condition matches the kind and labels of a column."""
         if column.kind == "nominal":
             return self.op in ("=", "!=") and self.value in column.labels
         numbers = self.op in (">=", "<=") and isinstance(self.value, float)
@@ -83,13 +83,13 @@ class DerivedColumn:
     function: str
     column: str | None = None
     where: RowCondition | None = None
-    within: float | None = None  # how long before the cutoff rows count, in days if `dated`
-    dated: bool = False  # whether the times of the rows are dates, not plain numbers
-    factor: float | None = None  # what values are multiplied by before they are added up
+    within: float | None = None  # maximum time before the cutoff, in days if `dated`
+    dated: bool = False  # whether the times of the rows are dates, not numbers
+    factor: float | None = None  # factor of values before they are summed
 
     @cached_property
     def name(self) -> str:
-        """What the column is called: ``count(orders where kind = "gift" within 30 days)``."""
+        """Name of the column: ``count(orders where kind = "gift" within 30 days)``."""
         if self.function == "value":
             return ".".join([*(str(step) for step in self.path), bare_word(self.column or "")])
         rows = " -> ".join(map(str, self.path))
@@ -107,17 +107,17 @@ class DerivedColumn:
 
     @property
     def columns(self) -> set[str]:
-        """The columns of the last table that it needs."""
+        """Required columns of the last table."""
         return {name for name in (self.column, self.where and self.where.column) if name}
 
     @property
     def needs(self) -> set[tuple[str, str]]:
-        """The columns of tables that it needs, beside keys."""
+        """Required columns of tables, except keys."""
         return {(self.table, name) for name in self.columns}
 
     @property
     def joins(self) -> Iterator[Join]:
-        """The keys that are compared, each with a table before; None is the instances."""
+        """The compared keys, each with an earlier table; None stands for the instances."""
         for at, step in enumerate(self.path):
             before = self.path[at - 1].table if at else None
             yield Join(before, step.here, step.table, step.there)
@@ -129,7 +129,7 @@ class DerivedColumn:
 
 
 def bare_word(text: str) -> str:
-    """Write a name, in quotes if it is not one plain word."""
+    """Write a name, in quotes unless it is a single plain word."""
     return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=not text.isprintable())
 
 
@@ -139,17 +139,17 @@ OPPOSITE = {"=": "!=", "!=": "=", ">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 
 @dataclass(frozen=True)
 class SharedKey:
-    """A key of a row that equals, or differs from, a key of a row before it."""
+    """A key of a row that equals, or differs from, a key of an earlier row."""
 
     column: str
-    of: int  # the row before
+    of: int  # the earlier row
     here: str  # its key
     op: str = "="
 
 
 @dataclass(frozen=True)
 class RelatedRow:
-    """A row of a table; the first key, which is equal to another, finds it."""
+    """A row of a table, found by its first key, which equals another key."""
 
     table: str
     keys: tuple[SharedKey, ...]
@@ -157,7 +157,7 @@ class RelatedRow:
 
 @dataclass(frozen=True)
 class RowComparison:
-    """A comparison of two rows of the same table by one of its columns."""
+    """A comparison of two rows of the same table on one column."""
 
     one: int
     column: str
@@ -167,7 +167,7 @@ class RowComparison:
 
 @dataclass(frozen=True)
 class Clause:
-    """Tells whether there are rows with their keys and conditions, and none that must be absent.
+    """Says whether there are rows with given keys and conditions, and no rows that must be absent.
 
     Parameters
     ----------
@@ -176,9 +176,9 @@ class Clause:
     tests : tuple of (int, RowCondition)
         Conditions on single rows.
     compared : tuple of RowComparison
-        Conditions on two rows.
+        Conditions on pairs of rows.
     absent : tuple of RelatedRow
-        Rows that there must not be.
+        Rows that must not exist.
     """
 
     rows: tuple[RelatedRow, ...]
@@ -190,7 +190,7 @@ class Clause:
 
     @cached_property
     def name(self) -> str:
-        """What the column is called: ``exists(atoms a1 where a1.molecule = id and ...)``."""
+        """Name of the column: ``exists(atoms a1 where a1.molecule = id and ...)``."""
         words = self.words
         parts = [self._keys(word, row) for word, row in zip(words[1:], self.rows, strict=True)]
         for at, where in self.tests:
@@ -207,7 +207,7 @@ class Clause:
 
     @cached_property
     def words(self) -> list[str]:
-        """What the rows are called: the first letter of their table and a number."""
+        """Names of the rows: the first letter of their table and a number."""
         words = [""]
         for row in self.rows:
             letter = row.table[:1].lower()
@@ -217,7 +217,7 @@ class Clause:
 
     @property
     def joins(self) -> Iterator[Join]:
-        """The keys that are compared, each with a table before; None is the instances."""
+        """The compared keys, each with an earlier table; None stands for the instances."""
         tables = [None, *(row.table for row in self.rows)]
         for row in (*self.rows, *self.absent):
             for key in row.keys:
@@ -225,7 +225,7 @@ class Clause:
 
     @property
     def needs(self) -> set[tuple[str, str]]:
-        """The columns of tables that it needs, beside keys."""
+        """Required columns of tables, except keys."""
         table = [row.table for row in self.rows]
         found = {(table[at - 1], where.column) for at, where in self.tests}
         return found | {(table[one.one - 1], one.column) for one in self.compared}
@@ -236,22 +236,22 @@ class Clause:
         return ((self.rows[at - 1].table, where) for at, where in self.tests)
 
     def disorder(self) -> str | None:
-        """Tell why rows are not in order, each found by one before it, or None."""
+        """Return why the rows are not in order, each found by an earlier one, or None."""
         n = len(self.rows)
         if not n:
-            return "asks for no row"
+            return "requests no row"
         for at, row in (*enumerate(self.rows, 1), *((n + 1, row) for row in self.absent)):
             wrong = [k for k in row.keys if not 0 <= k.of < at or k.op not in ("=", "!=")]
             if not row.keys or row.keys[0].op != "=" or wrong:
-                return f"has a row of {row.table!r} that no key of a row before it leads to"
+                return f"has a row of {row.table!r} that no key of an earlier row leads to"
         places = {at for at, _ in self.tests} | {c.one for c in self.compared}
         places |= {c.other for c in self.compared}
         if not places <= set(range(1, n + 1)):
-            return "has a condition on a row that there is not"
+            return "has a condition on a row that does not exist"
         return None
 
     def problem(self, columns: dict[tuple[str, str], ColumnSchema]) -> str | None:
-        """Tell why the column cannot be made of the columns of tables, or None."""
+        """Return why the column cannot be computed from the columns of tables, or None."""
         if not self.needs <= columns.keys():
             return f"needs {min(self.needs - columns.keys())!r}, which the recipe does not describe"
         return self._unfit(columns)
@@ -259,12 +259,12 @@ class Clause:
     def _unfit(self, columns: dict[tuple[str, str], ColumnSchema]) -> str | None:
         for table, where in self.wheres:
             if not where.fits(columns[table, where.column]):
-                return f"has the condition {where}, which does not fit the kind of the column"
+                return f"has the condition {where}, which does not match the kind of the column"
         for one in self.compared:
             table = self.rows[one.one - 1].table
             ordered = columns[table, one.column].kind == "numeric"
             if self.rows[one.other - 1].table != table or one.op not in OPPOSITE:
-                return "compares rows of different tables, or by an unknown sign"
+                return "compares rows of different tables, or by an unknown operator"
             if not ordered and one.op not in ("=", "!="):
                 return f"compares labels of {one.column!r} by {one.op!r}"
         return None
@@ -279,7 +279,7 @@ class Clause:
         }
 
     def _keys(self, word: str, row: RelatedRow) -> list[str]:
-        """Write the keys of a row; those of the instance stand alone."""
+        """Write the keys of a row; keys of the instance have no prefix."""
         own = f"{word}." if word else ""
         texts = []
         for key in row.keys:

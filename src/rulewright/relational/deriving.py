@@ -57,9 +57,9 @@ def open_database(
     cutoff: str | None,
     tables: Mapping[str, TableData],
 ) -> Iterator[tuple[Any, Layout]]:
-    """Give a connection to a database that has the tables in plain form."""
+    """Return a connection to a database that has the tables in plain form."""
     kinds = _key_kinds(recipe, instances, tables)
-    connection = _database(os.getpid()).cursor()  # which has tables of its own
+    connection = _database(os.getpid()).cursor()  # with its own tables
     try:
         first: dict[str, Any] = {ROW: np.arange(instances.n_rows)}
         keys = _keys(instances, kinds[None], first)
@@ -83,9 +83,9 @@ def open_database(
 
 @cache
 def _database(process: int) -> Any:
-    """Return a database in memory; it is kept because opening one takes longer than a query.
+    """Return a database in memory, cached because opening one takes longer than a query.
 
-    A process that was forked needs its own, as threads do not survive a fork.
+    A forked process needs its own, because threads do not survive a fork.
     """
     return private_database()
 
@@ -112,7 +112,7 @@ def _register(
 
 
 def plain_values(column: Column) -> NDArray[Any]:
-    """Return numbers and moments as doubles, labels as codes; missing ones are null in DuckDB."""
+    """Return numbers and times as doubles, labels as codes; missing values are null in DuckDB."""
     if column.schema.kind != "nominal":
         return np.ascontiguousarray(column.values)  # it may be a view of a dataframe
     missing = column.values == MISSING_CODE
@@ -131,7 +131,7 @@ def _keys(
 def _key_kinds(
     recipe: Recipe, instances: TableData, tables: Mapping[str, TableData]
 ) -> dict[str | None, dict[str, KeyKind | None]]:
-    """Give for the instances (None) and each table the keys that are joined, and their kinds."""
+    """Return the joined keys of the instances (None) and of each table, and their kinds."""
     kinds: dict[str | None, dict[str, KeyKind | None]] = {None: {}}
     kinds |= {table.name: {} for table in recipe.tables}
     for join in joins_of(recipe):
@@ -149,7 +149,7 @@ def _key_kinds(
 
 
 def joins_of(recipe: Recipe) -> Iterable[Join]:
-    """Give the different joins of a recipe."""
+    """Return the different joins of a recipe."""
     return dict.fromkeys(join for column in recipe.columns for join in column.joins)
 
 

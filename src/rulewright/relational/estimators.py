@@ -1,4 +1,4 @@
-"""Learners of related tables: derived columns, and any learner of the library on them."""
+"""Learners for related tables: derived columns, and any learner of the library on them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FUNCTIONS = ("exists", *DEFAULT_FUNCTIONS, "median")
 
 
 class RelationalModel(FittedRules):
-    """What learners of related tables do with the model that they have learned."""
+    """What models of related tables can do."""
 
     def to_sql(
         self, dialect: str = "duckdb", *, tables: Mapping[str, str | Sequence[str]] | None = None
@@ -51,55 +51,55 @@ class RelationalModel(FittedRules):
         """Refuse instances without a target."""
         if table.target is None and y is None:
             raise ValueError(
-                f"{type(self).__name__} needs a target: give y, or Relations(..., target=...)"
+                f"{type(self).__name__} needs a target: pass y, or Relations(..., target=...)"
             )
 
 
 class _RelationalEstimator(RelationalModel):
-    """What classifier and regressor share."""
+    """Base class of classifier and regressor."""
 
     TASK: ClassVar[Task]
     DEFAULT: ClassVar[type]
 
     estimator: Any = Parameter(
         CheckedByFit("estimator or None"),
-        "The learner of the flat table; compact rules by default.",
+        "Learner for the flat table; compact rules by default.",
         default=None,
         kw_only=False,
     )
-    max_depth: int = Parameter(Integer(1), "Most joins of a path.", default=2)
+    max_depth: int = Parameter(Integer(1), "Maximum number of joins per path.", default=2)
     functions: Sequence[str] | None = Parameter(
         CheckedByFit("list of str or None"),
-        f"Functions of the rows that a path reaches, of {', '.join(FUNCTIONS)}; by default all but "
-        "exists, which is what count >= 1 says, and median, which is slow and unknown to SQLite.",
+        f"Aggregate functions, out of {', '.join(FUNCTIONS)}; by default all except exists (which "
+        "equals count >= 1) and median (slow, and not available in SQLite).",
         default=None,
     )
     windows: Sequence[float] = Parameter(
         CheckedByFit("list of numbers"),
-        "Lengths of time before the cutoff, in days (in units of the time, if it is a number): "
-        "counts and aggregates are also made of the rows within each.",
+        "Time windows before the cutoff, in days (or in units of the time, if it is a number). "
+        "Counts and aggregates are also computed within each window.",
         default=(),
     )
     max_labels: int = Parameter(
-        Integer(0), "Most labels of a column that get counts of their rows.", default=10
+        Integer(0), "Maximum number of labels per column whose rows are counted.", default=10
     )
     n_thresholds: int = Parameter(
-        Integer(0), "Thresholds of a numeric column, at quantiles of the rows seen.", default=3
+        Integer(0), "Number of thresholds per numeric column, at quantiles.", default=3
     )
     min_support: float = Parameter(
-        Real(0, 1), "Share of the instances that must have a label, at least two.", default=0.01
+        Real(0, 1), "Minimum share of instances with a label (at least two).", default=0.01
     )
     max_features: int = Parameter(
-        Integer(1), "Most derived columns; simple ones are made first.", default=500
+        Integer(1), "Maximum number of derived columns; simple ones come first.", default=500
     )
     paths: Sequence[str] | None = Parameter(
         CheckedByFit("list of str or None"),
-        'Join paths such as "orders -> items"; by default all of at most max_depth joins.',
+        'Join paths such as "orders -> items"; by default all with at most max_depth joins.',
         default=None,
     )
     compare: bool = Parameter(
         Flag(),
-        "Whether columns also compare two rows of a table that an instance refers to by two keys, "
+        "Whether columns may compare two rows of a table that an instance refers to by two keys, "
         "such as the two drugs of a pair.",
         default=False,
     )
@@ -111,9 +111,9 @@ class _RelationalEstimator(RelationalModel):
         ----------
         X : Relations
             The instances to learn from, with their related tables. Labels, thresholds and columns
-            are chosen by the rows that these instances reach.
+            are chosen on the rows that these instances reach.
         y : array-like, optional
-            Target of the instances; by default that of the relations.
+            Target of the instances; by default the target of the relations.
         sample_weight : array-like, optional
             Weights of the instances.
 
@@ -127,7 +127,7 @@ class _RelationalEstimator(RelationalModel):
         table = relations.training_table(recipe, columns, self.TASK)
         if not table.columns:
             raise DataError(
-                "No column differs between the instances, neither their own nor one of related "
+                "No column varies between the instances, neither their own nor one of the related "
                 "tables. Relate other tables, or raise max_depth."
             )
         self._check_target(table, y)
@@ -141,7 +141,7 @@ class _RelationalEstimator(RelationalModel):
         functions = DEFAULT_FUNCTIONS if self.functions is None else tuple(self.functions)
         if unknown := [name for name in functions if name not in FUNCTIONS]:
             known = ", ".join(FUNCTIONS)
-            raise ValueError(f"functions: {unknown[0]!r} is unknown; known are {known}")
+            raise ValueError(f"functions: {unknown[0]!r} is unknown. Known functions: {known}")
         for window in self.windows:
             if isinstance(window, bool) or not isinstance(window, int | float) or not window > 0:
                 raise ValueError(f"windows: {window!r} must be a number above 0")
@@ -159,10 +159,10 @@ class _RelationalEstimator(RelationalModel):
 
 
 class RelationalClasses(FittedClasses, RelationalModel):
-    """What learners of classes share."""
+    """Base class of classifiers."""
 
     def _check_target(self, table: Table, y: Any) -> None:
-        """Refuse instances without a target, or all of one class."""
+        """Refuse instances without a target, or with a single class."""
         super()._check_target(table, y)
         check_several_classes(self._target_of(table, y))
 
@@ -172,10 +172,10 @@ class RelationalClasses(FittedClasses, RelationalModel):
 
 class RelationalClassifier(RelationalClasses, _RelationalEstimator):
     """
-    Rules over related tables, for classes.
+    Rules over related tables, for classification.
 
-    Columns such as ``count(atoms where element = "cl")`` are derived from the tables that belong
-    to the instances, and a learner of the library makes rules of them. The model knows the recipe
+    Columns such as ``count(atoms where element = "cl")`` are derived from the related tables of
+    the instances, and a learner of the library creates rules from them. The model stores the recipe
     of its columns: it predicts from `Relations`, also after `load_model`.
 
     Attributes
@@ -184,10 +184,10 @@ class RelationalClassifier(RelationalClasses, _RelationalEstimator):
         The rules.
     estimator_ : estimator
         The fitted learner.
-    recipe_ : Recipe
+    How the derived columns are computed.
         How the columns are derived.
     n_left_out_ : int
-        Columns that max_features left out.
+        Number of columns dropped because of max_features.
     """
 
     TASK = "classification"
@@ -205,12 +205,12 @@ class RelationalRegressor(
     _RelationalEstimator,
 ):
     """
-    Rules over related tables, for numbers.
+    Rules over related tables, for regression.
 
     Attributes
     ----------
     model_, estimator_, recipe_, n_left_out_
-        As of `RelationalClassifier`.
+        As in `RelationalClassifier`.
     """
 
     TASK = "regression"
@@ -218,7 +218,7 @@ class RelationalRegressor(
 
 
 def checked_relations(X: Any) -> Relations:
-    """Return X, or tell what is expected."""
+    """Return X, or raise an error that shows what is expected."""
     if isinstance(X, Relations):
         return X
     raise DataError(
@@ -228,10 +228,10 @@ def checked_relations(X: Any) -> Relations:
 
 
 def check_several_classes(target: Target) -> None:
-    """Refuse a target of one class."""
+    """Refuse a target with a single class."""
     found = target.classes[np.unique(target.codes)].tolist()
     if len(found) < 2:
         raise DataError(
-            f"All {len(target.codes)} instances have the class {found[0]!r}: two are needed. Take "
-            "instances of other classes too."
+            f"All {len(target.codes)} instances have class {found[0]!r}, but two classes are "
+            "needed. Add instances of other classes."
         )

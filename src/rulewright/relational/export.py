@@ -1,7 +1,7 @@
 """A model of related tables as one SQL statement over them.
 
 Steps read the tables into the plain form of `statements`, group the rows of each path by instance,
-and join the results to the instances; the model then reads this table as any other.
+and join the results to the instances; the model then reads this table like any other.
 """
 
 from __future__ import annotations
@@ -10,16 +10,9 @@ from typing import TYPE_CHECKING
 
 from rulewright.data import UNSEEN_CODE, ColumnSchema, DataError, Schema, label_value
 from rulewright.programs import (
-    READING,
-    Dialect,
+    DIALECTS,
     Prelude,
-    checked_dialect,
-    column_of,
-    quoted_name,
-    quoted_text,
-    rows_of,
     unused_prefix,
-    write_number,
     write_sql,
 )
 from rulewright.relational.deriving import joins_of
@@ -38,45 +31,50 @@ def relational_sql(
     *,
     tables: Mapping[str, str | Sequence[str]] | None = None,
 ) -> str:
-    """Write a model as one SELECT over the related tables, with its answers to the bit.
+    """Write a model as one SELECT over the related tables; results are equal to the bit.
 
     Parameters
     ----------
     model : RuleModel
-        A model that was learned from `Relations`, also a loaded one.
+        A model learned from `Relations`, fitted or loaded.
     dialect : {"duckdb", "postgres", "sqlite"}
-        For which database. SQLite has no median and no last value.
+        Target database. SQLite has no median and no last value.
     tables : dict, optional
-        Names of tables that are called otherwise in the database; a sequence is a qualified name,
-        such as ("schema", "table").
+        Names of tables with other names in the database; a sequence is a qualified name, such as
+        ("schema", "table").
 
     Returns
     -------
     str
-        A SELECT of the key of the instances and the columns of ``RuleModel.to_sql``. Rows without
-        a key and instances that share one are not the model's: a key must identify instances.
+        A SELECT of the key of the instances and the columns of ``RuleModel.to_sql``. The key must
+        identify instances: rows without a key or with a shared key are not supported.
     """
     schema = model.schema
     if (whole := schema_recipe(schema)) is None:
         raise DataError("This model has no derived columns: write it with model.to_sql().")
     recipe = whole.only(set(model.columns))
-    checked = checked_dialect(dialect)
-    writer = _Writer(recipe, schema, model.columns, checked, tables or {})
-    return write_sql(model.program, writer.derived, dialect, [recipe.key], writer.prelude())
+    if dialect not in ("duckdb", "postgres", "sqlite"):
+        raise ValueError(
+            f"over related tables dialect must be one of duckdb, postgres, sqlite, not {dialect!r}"
+        )
+    writer = _Writer(recipe, schema, model.columns, dialect, tables or {})
+    return write_sql(
+        model.commented_program, writer.derived, dialect, [recipe.key], writer.prelude()
+    )
 
 
 class _Writer:
-    """The steps that make the flat table of a model."""
+    """The steps that compute the flat table of a model."""
 
     def __init__(
         self,
         recipe: Recipe,
         schema: Schema,
         columns: Sequence[str],
-        dialect: Dialect,
+        dialect: str,
         tables: Mapping[str, str | Sequence[str]],
     ) -> None:
-        self._recipe, self._schema, self._dialect = recipe, schema, dialect
+        self._recipe, self._schema, self._dialect = recipe, schema, DIALECTS[dialect]
         self._own = [name for name in columns if name not in recipe.names]
         known = {recipe.instances, *(table.name for table in recipe.tables)}
         if unknown := sorted(tables.keys() - known):
@@ -92,12 +90,12 @@ class _Writer:
         self._row, self._alias = f"{self._prefix}row", f"{self._prefix}t"
 
     def prelude(self) -> Prelude:
-        """Write all steps; tell how the columns of the model are called in the last one."""
+        """Write all steps; return also the column names in the last one."""
         layout = self._layout()
         steps = [self._instances(layout), *map(self._table, layout.tables)]
-        statements = Statements(self._recipe, layout, Aggregates(self._dialect))
+        statements = Statements(self._recipe, layout, Aggregates(self._dialect.name))
         names = {name: f"{self._prefix}own_{i}" for i, name in enumerate(self._own)}
-        selected = [f"t.{self._row} AS {quoted_name(self._recipe.key)}"]
+        selected = [f"t.{self._row} AS {self._dialect.quote(self._recipe.key)}"]
         selected += [f"t.{name} AS {name}" for name in names.values()]
         source = f"{layout.instances.name} AS t"
         for i, grouped in enumerate(statements.group_statements()):
@@ -152,8 +150,8 @@ class _Writer:
         for column in described.columns:
             alias = relation.columns[column.name]
             if column.kind == "nominal":
-                words = READING[self._dialect]
-                read[alias] = column.type.sql_value(column, self._column(column.name), words)
+                value = self._column(column.name)
+                read[alias] = column.type.sql_value(column, value, self._dialect)
                 plain[alias] = self._code(alias, column)
             else:
                 read[alias] = self._number(column)
@@ -166,21 +164,19 @@ class _Writer:
 
     def _select(self, columns: Mapping[str, str], table: str) -> str:
         listed = ",\n    ".join(f"{text} AS {alias}" for alias, text in columns.items())
-        return (
-            f"  SELECT {listed}\n  FROM {rows_of(self._places[table], self._alias, self._dialect)}"
-        )
+        return f"  SELECT {listed}\n  FROM {self._dialect.rows(self._places[table], self._alias)}"
 
     def _column(self, name: str) -> str:
-        return column_of(name, self._alias, self._dialect)
+        return self._dialect.column(name, self._alias)
 
     def _number(self, column: ColumnSchema) -> str:
         """Write a numeric column, or a date in milliseconds."""
-        words = READING[self._dialect]
+        words = self._dialect
         value = column.type.sql_value(column, self._column(column.name), words)
         return column.type.sql_number(value, words)
 
     def _code(self, alias: str, column: ColumnSchema) -> str:
-        words = READING[self._dialect]
+        words = self._dialect
         whens = "".join(
             f" WHEN {alias} = {column.type.sql_literal(column, label, words)} THEN {code}"
             for code, label in enumerate(column.labels)
@@ -188,7 +184,7 @@ class _Writer:
         return f"CASE WHEN {alias} IS NULL THEN NULL{whens} ELSE {UNSEEN_CODE} END"
 
     def _result(self, name: str, text: str) -> str:
-        """Write a derived column: codes become labels again."""
+        """Write a derived column: codes are converted back to labels."""
         column = self._schema[name]
         derived = next(one for one in self._recipe.columns if one.name == name)
         if column.kind != "nominal" or derived.function == "exists":
@@ -200,22 +196,20 @@ class _Writer:
     def _label(self, label: str, column: ColumnSchema) -> str:
         value = label_value(label, column)
         if isinstance(value, str):
-            return quoted_text(value)
-        return str(int(value)) if isinstance(value, bool) else write_number(value, self._dialect)
+            return self._dialect.text(value)
+        return str(int(value)) if isinstance(value, bool) else self._dialect.number(value)
 
     def _unseen(self, column: ColumnSchema) -> str:
-        """Write a value that is none of the labels of a column."""
+        """Write a value that is not a label of a column."""
         if column.label_type == "boolean":
             return "2"
         if column.label_type == "number":
             values = [float(label) for label in column.labels]
-            return write_number(
-                max([abs(value) for value in values], default=0.0) + 1.5, self._dialect
-            )
+            return self._dialect.number(max([abs(value) for value in values], default=0.0) + 1.5)
         text = "(unseen label)"
         while text in column.labels:
             text += "*"
-        return quoted_text(text)
+        return self._dialect.text(text)
 
 
 def _step(name: str, text: str) -> str:

@@ -1,4 +1,4 @@
-"""What all learners of relations and graphs do with the model that they have learned."""
+"""Base classes of learners for relations and graphs: predictions and explanations."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class FittedRules(
     Parameterised,
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Base of the learners: predictions and explanations are those of `model_`."""
+    """Base class of learners: predictions and explanations come from `model_`."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each instance, or its number."""
         return self._fitted().predict(X, **self._reading())  # type: ignore[no-any-return]
 
     def explain(self, X: Any) -> Any:
-        """Tell which rules fired on each instance and what each added."""
+        """Return which rules apply to each instance, and their contributions."""
         return self._fitted().explain(X, **self._reading())
 
     def _reading(self) -> dict[str, Any]:
-        """Return options of the model for reading rows."""
+        """Return the options of the model for reading rows."""
         return {}
 
     def _fitted(self) -> Any:
@@ -42,7 +42,7 @@ class FittedClasses(
     ClassifierMixin,  # type: ignore[misc]
     FittedRules,
 ):
-    """Base of the classifiers."""
+    """Base class of the classifiers."""
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes, in the order of `classes_`."""

@@ -41,7 +41,7 @@ Task = Callable[[], Arrays]
 
 
 class Paths:
-    """What the instances reach along paths, each followed once."""
+    """The rows that instances reach along paths; each path is followed once."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ def in_threads(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
 
 
 def doubles(column: Column) -> FloatArray:
-    """Return numbers, moments in milliseconds or codes as doubles; NaN if missing."""
+    """Convert numbers, times (in milliseconds) or codes to doubles; NaN for missing values."""
     if column.schema.kind != "nominal":
         return np.asarray(column.values, dtype=np.float64)
     return np.where(column.values == MISSING_CODE, np.nan, column.values)
@@ -108,7 +108,7 @@ def _group_columns(columns: Iterable[DerivedColumn], key: Callable[[DerivedColum
 def _tasks(
     reached: ReachedRows, columns: list[DerivedColumn], values: Mapping[str, Column]
 ) -> Iterable[Task]:
-    """Give one task for the columns that read the same values."""
+    """Return one task for the columns that read the same values."""
     counts = [column for column in columns if column.function in ("count", "exists")]
     others = [column for column in columns if column.function not in ("count", "exists")]
     for name, part in _group_columns(counts, lambda c: c.where and c.where.column).items():
@@ -121,7 +121,7 @@ def _tasks(
 
 
 def _counts(reached: ReachedRows, columns: list[DerivedColumn], values: Column | None) -> Arrays:
-    """Count rows, or those with a label or beyond a threshold, all in one pass."""
+    """Count rows, or rows with a label or beyond a threshold, in one pass."""
     if values is None:
         rows = np.bincount(reached.entries.groups, minlength=reached.entries.n_groups)
         return {column.name: rows.astype(np.float64) for column in columns}
@@ -155,7 +155,7 @@ def instances_by_label(reached: ReachedRows, values: Column) -> NDArray[np.intp]
 def _label_counts(reached: ReachedRows, values: Column) -> NDArray[np.intp]:
     """Count the rows of each instance (line) that have each label (column)."""
     n_groups, n_labels = reached.entries.n_groups, len(values.schema.labels)
-    # missing and unseen labels, -1 and -2, share the last column
+    # Missing and unseen labels (-1 and -2) share the last column.
     codes = reached.of_entries(values.values).astype(np.intp)
     codes[codes < 0] = n_labels
     places = reached.entries.groups * np.intp(n_labels + 1) + codes
@@ -167,7 +167,7 @@ def _aggregates(
     reached: ReachedRows, columns: list[DerivedColumn], values: Column | None
 ) -> Arrays:
     """Compute functions of the values of one column, most of them in one pass."""
-    if values is None:  # recency is all that rows have without their values
+    if values is None:  # without values, only recency remains
         return {column.name: _recency(column, reached) for column in columns}
     x = doubles(values)
     factors = {column.factor for column in columns if column.factor is not None} or {1.0}
@@ -206,7 +206,7 @@ def _aggregate(
 
 
 def _passes(where: RowCondition, values: Column) -> BoolArray:
-    """Tell which rows of a table pass a condition; missing values pass none."""
+    """Return which rows of a table pass a condition; missing values do not."""
     if isinstance(where.value, str):
         same = values.values == values.schema.label_index[where.value]
         return np.asarray(same if where.op == "=" else ~same & ~values.is_missing)

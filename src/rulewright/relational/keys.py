@@ -1,4 +1,4 @@
-"""Keys: columns of tables that hold the same things, comparable values, and proposed links."""
+"""Keys: columns that refer to the same things, comparable values, and proposed links."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from rulewright.data import LARGEST_EXACT, Column, DataError, Raw, Source, convert_values
+from rulewright.data import (
+    LARGEST_EXACT,
+    Column,
+    DataError,
+    Raw,
+    Source,
+    convert_values,
+    offer_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,7 +37,7 @@ class ColumnPlace(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A foreign key: values of a column of many rows are found in a column of another table."""
+    """A foreign key: values of a column are found in a column of another table."""
 
     child: ColumnPlace
     parent: ColumnPlace
@@ -40,7 +48,7 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class KeyValues:
-    """The values of a key: int64, or objects that are text; missing ones are marked."""
+    """The values of a key: int64 or text objects; missing ones are marked."""
 
     values: NDArray[Any]
     missing: NDArray[np.bool_]
@@ -51,7 +59,7 @@ class KeyValues:
         return KeyValues(self.values[rows], self.missing[rows], self.kind)
 
     def as_column(self, kind: KeyKind | None) -> NDArray[Any]:
-        """Return the values as a database takes them, of the kind of those they are joined with."""
+        """Return the values for a database, with the kind of the key they are joined with."""
         if self.kind is None and kind == "text":
             return np.full(len(self.values), None, dtype=object)
         if self.kind == "text":
@@ -61,7 +69,7 @@ class KeyValues:
 
     @property
     def distinct(self) -> set[Any]:
-        """The different known values."""
+        """The distinct known values."""
         return set(self.values[~self.missing].tolist())
 
 
@@ -87,19 +95,19 @@ def read_key(where: str, raw: Raw) -> KeyValues:
 
 
 def key_of_column(where: str, column: Column) -> KeyValues:
-    """Return the values of a column that was read as a feature as those of a key."""
+    """Return the values of a feature column as a key."""
     if column.schema.kind == "date":
         raise DataError(f"Key {where} holds dates. Keys are whole numbers or text.")
     values = column.values
     if column.schema.kind == "numeric":
         known = values[~np.isnan(values)]
         if len(known) and np.abs(known).max() > LARGEST_EXACT:
-            raise DataError(f"Key {where} holds numbers that floats cannot tell: declare the key.")
+            raise DataError(f"Key {where} has numbers too large for floats: declare the key.")
     return read_key(where, column.schema.type.raw(column))
 
 
 def check_same_kind(link: Link, child: KeyValues, parent: KeyValues) -> None:
-    """Refuse keys that can never be equal because one holds text and the other numbers."""
+    """Refuse keys that can never be equal because one holds text and the other one numbers."""
     if child.kind is None or parent.kind is None or child.kind == parent.kind:
         return
     raise DataError(
@@ -109,7 +117,7 @@ def check_same_kind(link: Link, child: KeyValues, parent: KeyValues) -> None:
 
 
 def check_identifies(place: ColumnPlace, key: KeyValues) -> None:
-    """Refuse a key of the instance table that is missing or occurs twice."""
+    """Refuse a key of the instance table with missing values or duplicates."""
     if key.missing.any():
         row = int(key.missing.argmax())
         raise DataError(
@@ -120,7 +128,7 @@ def check_identifies(place: ColumnPlace, key: KeyValues) -> None:
     if len(found) < len(key.values):
         value = found[int((counts > 1).argmax())]
         raise DataError(
-            f"The key {value!r} is that of {counts.max()} rows of table {place.table!r}, but "
+            f"The key {value!r} occurs in {counts.max()} rows of table {place.table!r}, but "
             f"{place.column!r} must identify its rows. Remove duplicates, or name another key."
         )
 
@@ -135,7 +143,7 @@ def declared_links(
         if child in columns:
             if instance_key is None:
                 raise DataError(
-                    f"keys={{{child!r}: {parent!r}}} is about the instance table: name its key."
+                    f"keys={{{child!r}: {parent!r}}} refers to the instance table: use key instead."
                 )
             yield Link(check_place(child, parent, columns), instance_key)
         else:
@@ -143,7 +151,7 @@ def declared_links(
 
 
 def read_place(text: str, columns: Mapping[str, tuple[str, ...]]) -> ColumnPlace:
-    """Read ``table.column``, of which either may have dots."""
+    """Read ``table.column``; both names may contain dots."""
     dots = [at for at, character in enumerate(text) if character == "."]
     for at in dots:
         table, column = text[:at], text[at + 1 :]
@@ -154,18 +162,19 @@ def read_place(text: str, columns: Mapping[str, tuple[str, ...]]) -> ColumnPlace
 
 
 def check_table(table: str, columns: Mapping[str, tuple[str, ...]]) -> None:
-    """Refuse a table that there is not."""
+    """Refuse a table that does not exist."""
     if table not in columns:
-        known = ", ".join(map(repr, columns))
-        raise DataError(f"There is no table {table!r}. The tables are: {known}.")
+        raise DataError(
+            f"There is no table {table!r}. {offer_names(table, [*columns], 'The tables are')}"
+        )
 
 
 def check_place(table: str, column: str, columns: Mapping[str, tuple[str, ...]]) -> ColumnPlace:
-    """Return a column of a table, or refuse it if there is none."""
+    """Return a column of a table, or raise an error if it does not exist."""
     check_table(table, columns)
     if column not in columns[table]:
-        known = ", ".join(map(repr, columns[table][:20]))
-        raise DataError(f"Table {table!r} has no column {column!r}. Its columns are: {known}.")
+        offer = offer_names(column, columns[table], "Its columns are")
+        raise DataError(f"Table {table!r} has no column {column!r}. {offer}")
     return ColumnPlace(table, column)
 
 
@@ -188,17 +197,17 @@ def _whole_number(where: str, value: Any) -> int:
 
 _LEAST_COVERED = 0.5
 _EVERYWHERE = {"id", "key", "no", "nr", "number", "code", "name"}
-"""Names of columns that say nothing of a table."""
+"""Column names that are not specific to a table."""
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A foreign key that the values allow; nothing uses it until it is declared."""
+    """A foreign key that the values allow; it is used only if declared."""
 
     link: Link
-    covered: float  # share of the known values that the other column has
-    n_values: int  # different known values
-    named: bool  # whether the name of the column speaks of the other table or column
+    covered: float  # share of the known values that exist in the other column
+    n_values: int  # number of distinct known values
+    named: bool  # whether the column name refers to the other table or column
 
     def __str__(self) -> str:
         names = ", names agree" if self.named else ""
@@ -206,13 +215,13 @@ class Proposal:
 
 
 class Proposals(tuple[Proposal, ...]):
-    """Proposals, the most plausible first."""
+    """Proposals, most plausible first."""
 
     __slots__ = ()
 
     def __str__(self) -> str:
         lines = [f"  {proposal}" for proposal in self]
-        return "\n".join(["proposed keys; declare those that are right:", *lines])
+        return "\n".join(["proposed keys; declare the correct ones:", *lines])
 
     __repr__ = __str__
 
@@ -238,7 +247,7 @@ def propose(sources: Mapping[str, Source]) -> Proposals:
                 continue
             covered = len(distinct[child] & distinct[parent]) / max(len(distinct[child]), 1)
             named = _names_agree(child, parent)
-            # whole numbers of any column are found among the numbers of rows
+            # Integers of any column also occur in columns of row numbers.
             if covered >= _LEAST_COVERED and (named or key.kind == "text"):
                 link = Link(child, parent)
                 found.append(Proposal(link, covered, len(distinct[child]), named))
@@ -248,7 +257,7 @@ def propose(sources: Mapping[str, Source]) -> Proposals:
 def _as_key(source: Source, at: int, where: str) -> KeyValues | None:
     try:
         key = read_key(where, source.load(at, "labels"))
-    except DataError:  # numbers with fractions, Booleans, dates
+    except DataError:  # fractions, Booleans, dates
         return None
     return None if key.kind is None else key
 

@@ -1,6 +1,6 @@
-"""Join paths from an instance to other tables, and what training instances see along them.
+"""Join paths from an instance to other tables, and statistics of the rows along them.
 
-Frequent labels, quantiles and digits are counted on the rows that these instances reach before
+Frequent labels, quantiles and digits are computed on the rows that training instances reach before
 their cutoffs.
 """
 
@@ -31,7 +31,7 @@ Path = tuple[Step, ...]
 
 
 def join_paths(links: Sequence[Link], instances: str, max_depth: int) -> list[Path]:
-    """Return all paths of at most some steps; no path comes to a table twice."""
+    """Return all paths up to a number of steps; no path visits a table twice."""
     found: list[Path] = []
     level: list[Path] = [()]
     for _ in range(max_depth):
@@ -41,7 +41,7 @@ def join_paths(links: Sequence[Link], instances: str, max_depth: int) -> list[Pa
 
 
 def leads_to_one(links: Sequence[Link], instances: str, path: Path) -> bool:
-    """Tell whether each instance has at most one row: all steps go from child to parent."""
+    """Return whether each instance has at most one row: all steps go from child to parent."""
     tables = [instances, *(step.table for step in path)]
     upwards = {(link.child, link.parent) for link in links}
     return all(
@@ -53,7 +53,7 @@ def leads_to_one(links: Sequence[Link], instances: str, path: Path) -> bool:
 def read_paths(
     names: Sequence[str], links: Sequence[Link], instances: str, max_depth: int
 ) -> list[Path]:
-    """Read paths as they are written in the names of columns: ``orders -> items``."""
+    """Parse paths as in the names of columns: ``orders -> items``."""
     known = {write_path(path): path for path in join_paths(links, instances, max_depth)}
     found = []
     for name in names:
@@ -61,8 +61,8 @@ def read_paths(
         tables = [instances, *(part.partition("[")[0] for part in text.split(" -> "))]
         if twice := [table for table in tables if tables.count(table) > 1]:
             raise DataError(
-                f"The join path {name!r} is cyclic: it comes to table {twice[0]!r} twice, and "
-                f"starts at {instances!r}. Leave the second part out."
+                f"The join path {name!r} is cyclic: it visits table {twice[0]!r} twice, "
+                f"starting from {instances!r}. Remove the second visit."
             )
         if text not in known:
             raise DataError(
@@ -81,7 +81,7 @@ def write_path(path: Path) -> str:
 def _steps(links: Sequence[Link], instances: str, path: Path) -> Iterator[Step]:
     here = path[-1].table if path else instances
     visited = {instances, *(step.table for step in path)}
-    # the key that tells ways apart is the one of the child
+    # The key that distinguishes paths belongs to the child.
     ends = [(link.child, link.parent, link.child.column) for link in links]
     ends += [(link.parent, link.child, link.child.column) for link in links]
     ways = [(a, b, key) for a, b, key in ends if a.table == here and b.table not in visited]
@@ -92,7 +92,7 @@ def _steps(links: Sequence[Link], instances: str, path: Path) -> Iterator[Step]:
 
 @dataclass(frozen=True)
 class PathNumbers:
-    """What is known of a numeric column along a path."""
+    """Statistics of a numeric column along a path."""
 
     factor: float
     thresholds: tuple[float, ...]
@@ -100,7 +100,7 @@ class PathNumbers:
 
 @dataclass(frozen=True)
 class PathValues:
-    """What training instances see along a path."""
+    """Statistics of the rows that training instances reach along a path."""
 
     path: Path
     to_one: bool
@@ -110,7 +110,7 @@ class PathValues:
 
 @dataclass(frozen=True)
 class ScanLimits:
-    """How much is looked for: labels of at least some instances, and thresholds of numbers."""
+    """Limits of the statistics: minimum instances per label, number of thresholds."""
 
     max_labels: int
     n_thresholds: int
@@ -118,13 +118,13 @@ class ScanLimits:
 
 
 class PathScan:
-    """Looks at the rows that training instances reach, along one path after the other."""
+    """Computes statistics of the rows that training instances reach, path by path."""
 
     def __init__(self, paths: Paths, draft: Recipe, limits: ScanLimits) -> None:
         self._paths, self._draft, self._limits = paths, draft, limits
 
     def scan_path(self, path: Path, to_one: bool) -> PathValues:
-        """Tell what is seen along a path."""
+        """Return the statistics along a path."""
         reached, described = self._paths[path], self._draft[path[-1].table]
         read = self._paths.tables[described.name].like(described.columns)
         numeric = [column for column in read if column.schema.kind == "numeric"]
@@ -136,7 +136,7 @@ class PathScan:
         return PathValues(path, to_one, known, dict(zip(named, labels, strict=True)))
 
     def _labels(self, reached: ReachedRows, column: Column) -> tuple[str, ...]:
-        """Return the labels that most instances see."""
+        """Return the most frequent labels, by instances."""
         if self._limits.max_labels == 0:
             return ()
         labels, counts = column.schema.labels, instances_by_label(reached, column)
@@ -147,7 +147,7 @@ class PathScan:
     def _numbers(self, reached: ReachedRows, column: Column) -> PathNumbers | None:
         x = doubles(column)
         facts = value_facts(reached.entries.rows, x, DIGITS)
-        if facts.size < 0:  # no value is known
+        if facts.size < 0:  # no known value
             return None
         factor = factor_of(facts.size, facts.digits)
         if not self._limits.n_thresholds:

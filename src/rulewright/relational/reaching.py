@@ -1,7 +1,7 @@
 """The rows that instances reach along a join path, found by matching the values of keys.
 
-Keys become codes; where no key occurs twice on one side, one look-up per row of the other side
-joins them, without sorting.
+Keys are encoded. If keys are unique on one side, one look-up per row of the other side joins them,
+without sorting.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _DENSE = 8
-"""Tables of so many codes per value are looked up, not sorted."""
+"""Codes up to this multiple of the number of values use a table instead of sorting."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class ReachedRows:
     cutoffs: FloatArray | None  # of the instances
 
     def only(self, which: BoolArray) -> ReachedRows:
-        """Return some of the entries."""
+        """Return a subset of the entries."""
         groups, rows, n = self.entries
         kept = np.flatnonzero(which).astype(ROW) if rows is None else rows[which]
         times = None if self.times is None else self.times[which]
         return ReachedRows(Entries(groups[which], kept, n), times, self.cutoffs)
 
     def within(self, length: float) -> ReachedRows:
-        """Return the rows of some time before the cutoff."""
+        """Return the rows within a time before the cutoff."""
         assert self.times is not None
         assert self.cutoffs is not None
         return self.only(self.times >= (self.cutoffs - length)[self.entries.groups])
@@ -61,7 +61,7 @@ def reach(
     cutoffs: FloatArray | None,
     tables: Mapping[str, TableData],
 ) -> ReachedRows:
-    """Follow a path from all instances; rows at their cutoffs or later are not reached."""
+    """Follow a path from all instances; rows at or after their cutoffs are excluded."""
     n = instances.n_rows
     found = ReachedRows(Entries(np.arange(n, dtype=ROW), None, n), None, cutoffs)
     before = instances
@@ -81,7 +81,7 @@ def reach(
 
 @dataclass(frozen=True)
 class _Match:
-    """Pairs of an entry before and a row of the next table; no rows: each row once, in order."""
+    """Pairs of an earlier entry and a row of the next table; no rows: each row once, in order."""
 
     entries: NDArray[np.int64]
     rows: RowArray | None
@@ -102,7 +102,7 @@ def _match_rows(before: TableData, step: Step, table: TableData, found: ReachedR
 
 
 def _codes(here: KeyValues, there: KeyValues) -> tuple[Any, Any, int]:
-    """Give the values of two keys the same codes; -1 is a value that the right does not have."""
+    """Encode the values of two keys alike; -1 for values that the right key lacks."""
     if here.kind is None or there.kind is None:
         return np.full(len(here.values), -1), np.full(len(there.values), -1), 0
     if here.kind == "text":
@@ -115,7 +115,7 @@ def _codes(here: KeyValues, there: KeyValues) -> tuple[Any, Any, int]:
         return left, right, len(index)
     values = there.values[~there.missing]
     low, high = int(values.min()), int(values.max())
-    if high - low <= _DENSE * len(values):  # a number is its own code
+    if high - low <= _DENSE * len(values):  # numbers serve as codes
         left, right = (
             np.where(_inside(side, low, high), side.values - low, -1) for side in (here, there)
         )
@@ -136,10 +136,10 @@ def _inside(side: KeyValues, low: int, high: int) -> BoolArray:
 
 
 def _pairs(left: NDArray[Any], right: NDArray[Any], n_codes: int) -> _Match:
-    """Join two columns of codes, of which -1 is equal to nothing."""
+    """Join two columns of codes; -1 matches nothing."""
     known = np.flatnonzero(left >= 0)
-    if _distinct(left[known], n_codes):  # each row on the right belongs to one entry
-        owner = np.full(n_codes + 1, -1)  # the last one is that of the code -1
+    if _distinct(left[known], n_codes):  # each row on the right has one entry
+        owner = np.full(n_codes + 1, -1)  # the last element is for code -1
         owner[left[known]] = known
         entries = owner[right]
         if len(entries) == 0 or entries.min() >= 0:
@@ -152,7 +152,7 @@ def _pairs(left: NDArray[Any], right: NDArray[Any], n_codes: int) -> _Match:
     starts = np.cumsum(counts) - counts
     sizes = counts[left[known]]
     entries = np.repeat(known, sizes)
-    # the place of each pair among those of its entry
+    # The place of each pair among the pairs of its entry.
     places = np.arange(len(entries)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return _Match(entries, order[np.repeat(starts[left[known]], sizes) + places].astype(ROW))
 

@@ -1,4 +1,4 @@
-"""The recipe of derived columns: from which tables and by which keys, as plain data."""
+"""The recipe of derived columns: their tables and keys, as plain data."""
 
 import math
 from collections import Counter
@@ -29,7 +29,7 @@ Derived = DerivedColumn | Clause
 
 @dataclass(frozen=True)
 class RelatedTable:
-    """The columns of a related table that a recipe needs, and the one that tells the time."""
+    """The columns of a related table that a recipe needs, and its time column."""
 
     name: str
     columns: tuple[ColumnSchema, ...]
@@ -41,7 +41,7 @@ class RelatedTable:
 
 @dataclass(frozen=True)
 class Recipe:
-    """All columns that are made from related tables for the rows of the instance table."""
+    """All derived columns of the instance table."""
 
     instances: str
     key: str
@@ -56,7 +56,7 @@ class Recipe:
 
     @property
     def grouped(self) -> tuple[DerivedColumn, ...]:
-        """The columns that are functions of the rows of a path: all but clauses."""
+        """The columns that aggregate the rows of a path: all except clauses."""
         return tuple(column for column in self.columns if isinstance(column, DerivedColumn))
 
     def __getitem__(self, name: str) -> RelatedTable:
@@ -73,7 +73,7 @@ class Recipe:
         return ColumnSchema(column.name, "numeric")
 
     def find_timed_step(self, path: tuple[Step, ...]) -> int | None:
-        """Return the last step of a path that has a time, which is that of its rows."""
+        """Return the last step of a path that has a time, which is the time of its rows."""
         steps = [at for at, step in enumerate(path) if self[step.table].time is not None]
         return steps[-1] if steps else None
 
@@ -108,7 +108,7 @@ class Recipe:
 
     @classmethod
     def from_json(cls, obj: object) -> "Recipe":
-        """Read what `to_json` wrote; anything else is a DataError."""
+        """Parse the output of `to_json`; raise a DataError for anything else."""
         fields = _fields(obj, "recipe", "instances", "key", "cutoff", "tables", "columns")
         recipe = cls(
             _text(fields["instances"], "instances"),
@@ -125,14 +125,16 @@ class Recipe:
 
 def schema_recipe(schema: Schema) -> Recipe | None:
     """Return the recipe of a schema; None if its columns do not come from related tables."""
-    return cast("Recipe | None", schema.recipe)  # what its entry point of derivations names
+    return cast("Recipe | None", schema.recipe)  # type named by the entry point of derivations
 
 
 def check_distinct_columns(columns: Collection[Derived]) -> None:
-    """Refuse derived columns of the same name."""
+    """Refuse derived columns with the same name."""
     for name, times in Counter(column.name for column in columns).items():
         if times > 1:
-            raise DataError(f"Two derived columns are called {name!r}. Rename a column or table.")
+            raise DataError(
+                f"Two derived columns have the name {name!r}. Rename a column or table."
+            )
 
 
 def _column_json(column: Derived) -> dict[str, Any]:
@@ -184,7 +186,7 @@ def _positive(obj: object, what: str) -> float | None:
 def _moment(obj: object) -> ColumnSchema | None:
     column = None if obj is None else ColumnSchema.from_json(obj)
     if column is not None and column.kind not in ("date", "numeric"):
-        raise DataError(f"Column {column.name!r} must hold dates or numbers to tell the time.")
+        raise DataError(f"Column {column.name!r} must hold dates or numbers to be a time column.")
     return column
 
 
@@ -276,7 +278,7 @@ def _place(obj: object) -> int:
 
 
 def _check(recipe: Recipe, column: Derived) -> None:
-    """Refuse a column that cannot be made."""
+    """Refuse a column that cannot be computed."""
     problem = _problem(recipe, column)
     if problem:
         raise DataError(f"The derived column {column.name!r:.200} {problem}.")
@@ -298,7 +300,7 @@ def _problem(recipe: Recipe, column: Derived) -> str | None:
     if (column.column is None) != (column.function in OF_ROWS):
         return "must have a column if and only if its function is of values"
     if column.where is not None and not column.where.fits(kinds[column.where.column]):
-        return f"has the condition {column.where}, which does not fit the kind of the column"
+        return f"has the condition {column.where}, which does not match the kind of the column"
     return _problem_of_values(recipe, column, kinds)
 
 
@@ -307,12 +309,12 @@ def _problem_of_values(
 ) -> str | None:
     kind = column.column and kinds[column.column].kind
     if kind == "date" or (kind == "nominal" and column.function not in OF_LABELS):
-        return "needs a column of numbers"
+        return "needs a numeric column"
     if (column.factor is None) == (column.function in ADDED):
-        return "must have a factor if and only if it adds up values"
+        return "must have a factor if and only if it sums values"
     timed, cut = recipe.find_timed_step(column.path) is not None, recipe.cutoff is not None
     if column.function in TIMED and not timed:
-        return "needs a column that tells the time of rows"
+        return "needs a time column of the rows"
     if (column.within is not None or column.function == "recency") and not (timed and cut):
-        return "needs a cutoff and a column that tells the time of rows"
+        return "needs a cutoff and a time column of the rows"
     return None

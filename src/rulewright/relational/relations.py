@@ -1,4 +1,4 @@
-"""Relations: related tables, of which one has the instances to learn from."""
+"""Relations: related tables, one of which has the instances to learn from."""
 
 from __future__ import annotations
 
@@ -43,35 +43,35 @@ if TYPE_CHECKING:
 
 class Relations(Derivable):
     """
-    Related tables: the instances, one row each, and tables whose rows belong to them.
+    Related tables: the instances, one row each, and tables whose rows refer to them.
 
     Parameters
     ----------
     tables : dict, or path of a folder or of a DuckDB database
-        Tables by name, each a dataframe or anything else that `read_table` reads; or a folder of
-        such files, called as the tables; or a database, which is read and not changed.
+        Tables by name, each a dataframe or any other input of `read_table`; or a folder of such
+        files, named like the tables; or a database, which is only read.
     instances : str
-        The table that has one row per instance.
+        The table with one row per instance.
     key : str, optional
-        The column that identifies its rows: by default its primary key in a database, or the column
+        The column that identifies its rows; by default its primary key in a database, or the column
         that all other tables refer to.
     keys : dict, optional
         Columns that refer to other tables: ``{"atoms": "molecule"}`` if they refer to the
-        instances, ``{"bonds.atom": "atoms.id"}`` otherwise. By default the foreign keys of a
-        database. `Relations.propose` looks for some. To predict, keys need not be declared.
+        instances, else ``{"bonds.atom": "atoms.id"}``. By default the foreign keys of a database.
+        `Relations.propose` suggests some. For predictions, keys need not be declared.
     target : str, optional
         The column of the instances to predict.
     weights : str, optional
-        The column of the instances with their weights.
+        The column of the instances with row weights.
     times : dict, optional
-        The column of a table that tells when its rows happened: dates, or numbers.
+        The time column of each table: dates or numbers.
     cutoff : str, optional
-        The column of the instances that tells until when rows are known. Rows at that very moment,
-        rows after it and rows without a time are never seen, in training and later.
+        The column of the instances with their cutoff times. Rows at or after the cutoff, and rows
+        without a time, are never used, neither in training nor for predictions.
     nominal, numeric, date : list of str, optional
-        Columns, as ``table.column``, whose kind differs from the one that is found.
+        Columns, as ``table.column``, whose kind differs from the inferred one.
     drop : list of str, optional
-        Columns, as ``table.column``, that are not read.
+        Columns, as ``table.column``, that are not used.
 
     Attributes
     ----------
@@ -80,8 +80,8 @@ class Relations(Derivable):
 
     Notes
     -----
-    Rows of the instance table can be taken as from an array, ``relations[rows]``, so that
-    `cross_val_score` and `GridSearchCV` take Relations as X; `y` is their target.
+    Instances can be indexed like rows of an array, ``relations[rows]``, so that `cross_val_score`
+    and `GridSearchCV` accept Relations as X; `y` is their target.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class Relations(Derivable):
 
     @staticmethod
     def propose(tables: Any) -> Proposals:
-        """Propose keys, each with the share of its values that are found; nothing is declared."""
+        """Propose keys, each with the share of its values that match; nothing is declared."""
         return propose(open_tables(tables).sources)
 
     @property
@@ -136,26 +136,26 @@ class Relations(Derivable):
 
     @property
     def y(self) -> NDArray[Any]:
-        """The target of the instances, as it stands in the table."""
+        """The target of the instances, unchanged from the table."""
         return np.asarray(self._known_target().values[self._rows])
 
     @property
     def row_weights(self) -> NDArray[np.float64] | None:
-        """The weights of the instances, if they have some."""
+        """The weights of the instances, if there are any."""
         if self._weights is None:
             return None
         return make_weights(_take_rows(self._weights, self._rows), "the column of the weights")
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of instances, and of columns of their own."""
+        """Number of instances, and of their own columns."""
         return len(self._rows), len(self._tables[self.instances].columns)
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def __getitem__(self, rows: Any) -> Relations:
-        """Return some instances, with the same related tables; scikit-learn indexes so."""
+        """Return some instances with the same related tables; used by scikit-learn."""
         return self.take(rows[0] if isinstance(rows, tuple) else rows)
 
     def take(self, rows: Any) -> Relations:
@@ -168,23 +168,23 @@ class Relations(Derivable):
         return other
 
     def without_target(self) -> Relations:
-        """Return the same instances and tables, for parts that must not see the target."""
+        """Return the same instances and tables, for steps that must not see the target."""
         other = object.__new__(Relations)
         vars(other).update(vars(self) | {"target": None, "_target": None})
         return other
 
     def table_of(self, name: str) -> TableData:
-        """Return a related table, or of the instance table the rows that were taken."""
+        """Return a related table, or the selected rows of the instance table."""
         table = self._tables[name]
         return table.take(self._rows) if name == self.instances else table
 
     def own_columns(self) -> list[Column]:
-        """Return the features that the instances have themselves."""
+        """Return the features of the instances' own table."""
         columns = self.table_of(self.instances).columns
         return [column for name, column in columns.items() if name != self.cutoff]
 
     def derive(self, schema: Schema, needed: Collection[str] | None = None) -> Table:
-        """Return the table of the columns of a schema, or of those that are needed."""
+        """Return the table with the columns of a schema, or with the needed ones."""
         names = [name for name in schema.names if needed is None or name in needed]
         recipe = schema_recipe(schema)
         derived = set(names) & recipe.names if recipe is not None else set()
@@ -217,7 +217,7 @@ class Relations(Derivable):
         given = self.table_of(self.instances), self.cutoff, related
         if engine == "duckdb":
             return derive_columns(recipe, *given)
-        # kernels group rows along paths; clauses are left to the database
+        # Kernels aggregate rows along paths; the database evaluates clauses.
         paths = {column.name for column in recipe.grouped}
         grouped, rest = recipe.only(paths), recipe.only(recipe.names - paths)
         return group_columns(grouped, Paths(grouped, *given)) | derive_columns(rest, *given)
@@ -248,9 +248,9 @@ class Relations(Derivable):
         return list(dict.fromkeys(place.column for place in places if place.table == table))
 
     def _check(self) -> None:
-        """Refuse keys and times that cannot be used."""
+        """Refuse invalid keys and times."""
         if len(self) == 0:
-            raise DataError(f"Table {self.instances!r} has no rows. It needs an instance per row.")
+            raise DataError(f"Table {self.instances!r} has no rows. Add one row per instance.")
         key = self._tables[self.instances].keys[self.key]
         check_identifies(ColumnPlace(self.instances, self.key), key)
         for link in self.links:
@@ -269,7 +269,7 @@ class Relations(Derivable):
 
 
 def _find_needed_columns(recipe: Recipe, name: str) -> set[str]:
-    """Give the columns of a table that a recipe reads."""
+    """Return the columns of a table that a recipe reads."""
     columns = {column.name for column in recipe[name].columns}
     for join in joins_of(recipe):
         columns |= {join.there} if join.table == name else set()

@@ -1,11 +1,11 @@
-"""One grouped statement per join path, with aggregates that answer alike in every database.
+"""One grouped statement per join path, with aggregates that are equal in every database.
 
-Doubles are not added up: their sum depends on the order of the rows. Values are multiplied by a
-factor of the column, rounded to whole numbers and added as such; the factor makes decimals whole
-where the training rows have few digits, and keeps about 44 bits of others.
+Sums of doubles depend on the order of the rows. Therefore values are multiplied by a factor of the
+column, rounded to integers, and summed as integers. The factor makes decimals exact if the training
+rows have few digits, and keeps about 44 bits of other values.
 
-Tables are given in a plain form (`Layout`): keys as they are, numbers and moments as doubles,
-labels as codes. Python registers arrays of that form; exported SQL reads tables into it.
+Tables are given in a plain form (`Layout`): keys unchanged, numbers and times as doubles, labels as
+codes. Python registers arrays of that form; exported SQL reads tables into it.
 """
 
 from __future__ import annotations
@@ -16,34 +16,33 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from rulewright.programs import write_number
+from rulewright.programs import DIALECTS
 from rulewright.relational.derived import Clause, DerivedColumn, RelatedRow, SharedKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulewright.programs import Dialect
     from rulewright.relational.derived import RowCondition, Step
     from rulewright.relational.recipe import Recipe
 
 
 DAY = 86_400_000.0
-"""Milliseconds, in which moments are counted."""
+"""Milliseconds per day."""
 LARGEST_WHOLE = 2**53
-"""Values times factor beyond this count as this."""
+"""Scaled values are clipped at this number."""
 LARGEST_SUM = 2**62
-"""Sums of whole numbers beyond this count as this."""
+"""Sums of integers are clipped at this number."""
 BITS = 44
-"""What is kept of values that are no decimals of few digits."""
+"""Bits kept of values that are not decimals with few digits."""
 DIGITS = 6
-"""The most digits after the point of a decimal."""
+"""Maximum number of decimal places."""
 _ABOVE_HALF = 0.5 + 2.0**-40
-"""The place of the upper one of two middle values, for up to a billion of them."""
+"""Quantile of the upper one of two middle values, for up to a billion of them."""
 _DOUBLE = {"duckdb": "DOUBLE", "postgres": "FLOAT8", "sqlite": "REAL"}
 
 
 def factor_of(largest: float, digits: int) -> float:
-    """Return what values up to a size are multiplied by: decimals become whole numbers."""
+    """Return the factor of values up to a size: it turns decimals into integers."""
     if digits <= DIGITS and largest * 10.0**digits < 2**50:
         return 10.0**digits
     exponent = math.frexp(largest)[1]
@@ -51,16 +50,16 @@ def factor_of(largest: float, digits: int) -> float:
 
 
 class AggregateRows(NamedTuple):
-    """The rows that an aggregate is about, as SQL expressions."""
+    """The rows of an aggregate, as SQL expressions."""
 
     value: str | None  # of the column
-    tests: tuple[str, ...]  # that rows must pass
+    tests: tuple[str, ...]  # conditions of the rows
     time: str | None
     cutoff: str | None
 
 
 class Aggregate(NamedTuple):
-    """What is computed per group, and what that comes to; ``{0}`` stands for the first part."""
+    """The parts to compute per group, and the result; ``{0}`` stands for the first part."""
 
     parts: tuple[str, ...]
     result: str
@@ -68,9 +67,9 @@ class Aggregate(NamedTuple):
 
 @dataclass(frozen=True)
 class Aggregates:
-    """The writer of one dialect."""
+    """Writes aggregates in one dialect."""
 
-    dialect: Dialect
+    dialect: str
 
     def of(self, column: DerivedColumn, rows: AggregateRows) -> Aggregate:
         """Write a derived column, or raise a ValueError if the database cannot compute it."""
@@ -95,7 +94,7 @@ class Aggregates:
 
     def number(self, value: float) -> str:
         """Write a number exactly."""
-        return write_number(value, self.dialect)
+        return DIALECTS[self.dialect].number(value)
 
     def _double(self, x: str) -> str:
         return f"CAST({x} AS {_DOUBLE[self.dialect]})"
@@ -105,7 +104,7 @@ class Aggregates:
         factor = self.number(column.factor)
         largest = f"WHEN {{0}} > {LARGEST_SUM} THEN {LARGEST_SUM}"
         smallest = f"WHEN {{0}} < -{LARGEST_SUM} THEN -{LARGEST_SUM}"
-        # DuckDB and PostgreSQL add into wider numbers, which are cast back first
+        # DuckDB and PostgreSQL sum in wider types, which are cast back first
         total = self._double(f"CAST(CASE {largest} {smallest} ELSE {{0}} END AS BIGINT)")
         if self.dialect == "sqlite":
             total = self._double(f"CASE {largest} {smallest} ELSE {{0}} END")
@@ -115,13 +114,13 @@ class Aggregates:
         return Aggregate((*parts, f"COUNT({x}){where}"), f"{total} / {{1}} / {factor}")
 
     def _whole(self, x: str, factor: float) -> str:
-        """Write a value times the factor as a whole number; PostgreSQL minds any overflow."""
+        """Write a value times the factor as an integer; PostgreSQL fails on any overflow."""
         bound, half = self.number(min(LARGEST_WHOLE / factor, sys.float_info.max)), 0.5
         scaled = f"{x} * {self.number(factor)}"
         rounded = (
             f"{scaled} + CASE WHEN {x} < 0 THEN {self.number(-half)} ELSE {self.number(half)} END"
         )
-        whole = f"CAST({rounded} AS INTEGER)"  # which SQLite cuts off
+        whole = f"CAST({rounded} AS INTEGER)"  # SQLite truncates
         if self.dialect != "sqlite":
             whole = f"CAST(TRUNC({rounded}) AS BIGINT)"
         return (
@@ -131,7 +130,7 @@ class Aggregates:
         )
 
     def _median(self, x: str, where: str) -> Aggregate:
-        """Write the middle of the two middle values."""
+        """Write the mean of the two middle values."""
         places = f"0.5, {_ABOVE_HALF}"
         if self.dialect == "duckdb":
             part = f"QUANTILE_DISC({x}, [{places}]){where}"
@@ -143,7 +142,7 @@ class Aggregates:
         return Aggregate((part,), f"{{0}}[1] * {half} + {{0}}[2] * {half}")
 
     def _last(self, column: DerivedColumn, x: str, rows: AggregateRows) -> str:
-        """Write the value of the latest row that has one, of several the largest."""
+        """Write the latest known value; ties go to the largest."""
         where = _filter((*rows.tests, f"{x} IS NOT NULL", f"{rows.time} IS NOT NULL"))
         if self.dialect == "duckdb":
             return f"LAST({x} ORDER BY {rows.time}, {x}){where}"
@@ -167,17 +166,17 @@ def _filter(tests: Sequence[str]) -> str:
 
 _SIGNS = {"!=": "<>"}
 MAX_PARTS = 256
-"""The most aggregates of a statement: databases slow down with thousands."""
+"""Maximum number of aggregates per statement: databases slow down with thousands."""
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A table in plain form: its name, and those of its columns, in SQL."""
+    """A table in plain form: its name and the names of its columns, in SQL."""
 
     name: str
     keys: Mapping[str, str]
     columns: Mapping[str, str] = field(default_factory=dict)
-    time: str | None = None  # of the instances: the cutoff
+    time: str | None = None  # for the instances: the cutoff
 
 
 @dataclass(frozen=True)
@@ -191,7 +190,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class GroupedStatement:
-    """A statement that aggregates rows by instance, and what its columns come to."""
+    """A statement that aggregates rows by instance, and its results."""
 
     text: str
     results: Mapping[str, str]  # derived column to an expression of the columns of ``{p}``
@@ -204,7 +203,7 @@ class Statements:
         self._recipe, self._layout, self._aggregates = recipe, layout, aggregates
 
     def group_statements(self, max_parts: int = MAX_PARTS) -> Iterator[GroupedStatement]:
-        """Give one statement per path, or more if it has very many columns."""
+        """Yield one statement per path, or more if it has too many columns."""
         found = [column for column in self._recipe.columns if isinstance(column, DerivedColumn)]
         columns = sorted(found, key=lambda column: _order(column.path))
         for _, group in groupby(columns, key=lambda column: column.path):
@@ -214,7 +213,7 @@ class Statements:
                 yield self._exists(column)
 
     def write_join(self, path: Sequence[Step]) -> str:
-        """Write the rows of the instances that a path reaches, as ``FROM ...``."""
+        """Write the rows that a path reaches, as ``FROM ...``."""
         rows = [
             RelatedRow(step.table, (SharedKey(step.there, at, step.here),))
             for at, step in enumerate(path)
@@ -226,7 +225,7 @@ class Statements:
         return f"t{len(path)}.{self._layout.tables[path[-1].table].columns[column]}"
 
     def _from(self, rows: Sequence[RelatedRow]) -> str:
-        """Write the instances with rows that belong to them, as ``FROM ...``."""
+        """Write the instances with their related rows, as ``FROM ...``."""
         joins = [
             f" JOIN {self._layout.tables[row.table].name} AS t{at} "
             f"ON {self._on(f't{at}', row, rows)}"
@@ -235,7 +234,7 @@ class Statements:
         return "".join([f"FROM {self._layout.instances.name} AS t0", *joins])
 
     def _on(self, alias: str, row: RelatedRow, rows: Sequence[RelatedRow]) -> str:
-        """Write the keys of a row, and that it is seen before the cutoff."""
+        """Write the keys of a row, and the condition that it precedes the cutoff."""
         relation, first = self._layout.tables[row.table], self._layout.instances
         found = [first, *(self._layout.tables[one.table] for one in rows)]
         parts = [
@@ -248,7 +247,7 @@ class Statements:
         return " AND ".join(parts)
 
     def _exists(self, clause: Clause) -> GroupedStatement:
-        """Write the instances that have the rows of a clause."""
+        """Write the instances with the rows of a clause."""
         tests = []
         for at, where in clause.tests:
             table = clause.rows[at - 1].table

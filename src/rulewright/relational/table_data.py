@@ -1,4 +1,4 @@
-"""Tables from dataframes, files or a DuckDB database: their columns as read, and their keys."""
+"""Tables from dataframes, files or a DuckDB database: their columns and keys."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ _DATABASES = (".duckdb", ".db", ".ddb")
 
 
 def open_tables(tables: Any) -> DatabaseTables:
-    """Open all tables, and read the keys that a database declares."""
+    """Open all tables, and read the keys declared in a database."""
     if isinstance(tables, str | os.PathLike):
         found = _of_path(Path(tables))
     elif isinstance(tables, Mapping):
         found = DatabaseTables({name: _open(name, X) for name, X in tables.items()}, {}, {})
     else:
         raise DataError(
-            "tables must be a dict from names to dataframes or files, a folder or a DuckDB file, "
+            "tables must be a dict of dataframes or files, a folder or a DuckDB file, "
             f"not {type(tables).__name__}."
         )
     if not found.sources:
-        raise DataError(f"There is no table in {tables!r:.80}. Name the tables to relate.")
+        raise DataError(f"There is no table in {tables!r:.80}. Pass the tables to relate.")
     return found
 
 
@@ -52,14 +52,16 @@ def _of_path(path: Path) -> DatabaseTables:
         files = sorted(file for file in path.iterdir() if file.suffix.lower() in READERS)
         names = [file.stem for file in files]
         if twice := sorted(name for name in set(names) if names.count(name) > 1):
-            raise DataError(f"{path}: several files are called {twice[0]!r}. Rename all but one.")
+            raise DataError(
+                f"{path}: several files have the name {twice[0]!r}. Rename all but one."
+            )
         opened = {file.stem: _open(file.stem, file) for file in files}
         return DatabaseTables(opened, {}, {})
     if not path.exists():
         raise DataError(f"{path}: there is no such folder or file. Check the path.")
     if path.suffix.lower() not in _DATABASES:
         known = ", ".join(_DATABASES)
-        raise DataError(f"{path}: give a folder of files, or a DuckDB database ({known}).")
+        raise DataError(f"{path}: pass a folder of files, or a DuckDB database ({known}).")
     return database_tables(path)
 
 
@@ -72,18 +74,18 @@ def _open(name: str, X: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class TableData:
-    """The rows of a table; keys are no features."""
+    """The rows of a table; keys are not features."""
 
     name: str
     n_rows: int
     columns: Mapping[str, Column]
     keys: Mapping[str, KeyValues]
     source: Source | None = None  # to read columns as another kind; not pickled
-    rows: NDArray[np.integer] | None = None  # of the source, if not all
-    names: tuple[str, ...] = ()  # of keys and columns, as they stand in the table
+    rows: NDArray[np.integer] | None = None  # rows of the source, if not all
+    names: tuple[str, ...] = ()  # keys and columns, in the order of the table
 
     def key(self, name: str) -> KeyValues:
-        """Return the values of a key, which need not have been declared."""
+        """Return the values of a key, declared or not."""
         if name in self.keys:
             return self.keys[name]
         return key_of_column(f"{self.name}.{name}", self.column(name))
@@ -94,13 +96,13 @@ class TableData:
             role = "a key" if name in self.keys else "none of its columns"
             known = ", ".join(map(repr, [*self.columns][:20])) or "none"
             raise DataError(
-                f"Column {name!r} of table {self.name!r} is needed, but it is {role}. Its columns "
+                f"Column {name!r} of table {self.name!r} is required, but is {role}. Its columns "
                 f"are: {known}."
             )
         return self.columns[name]
 
     def like(self, wanted: Iterable[ColumnSchema]) -> tuple[Column, ...]:
-        """Return columns with given kinds and labels; other labels are unseen."""
+        """Return columns with the given kinds and labels; other labels are unseen."""
         schemas = tuple(wanted)
         if not schemas:
             return ()
@@ -111,7 +113,7 @@ class TableData:
             raise DataError(f"Table {self.name!r}: {error}") from None
 
     def _as_kind(self, schema: ColumnSchema) -> Column:
-        """Return a column, read anew if it was taken for another kind: 007 may be a label."""
+        """Return a column, reread if its inferred kind differs: 007 may be a label."""
         column, source = self.column(schema.name), self.source
         same = (column.schema.kind, column.schema.label_type) == (schema.kind, schema.label_type)
         if same or source is None:

@@ -1,7 +1,7 @@
-"""Does the SQL of a relational model answer as the model does? Run it on adversarial databases.
+"""Verification of the SQL of a relational model, on adversarial databases.
 
-The databases have empty tables, keys that are missing, doubled or unknown, rows at the very cutoff,
-labels never seen, values at the thresholds of the recipe, and names with quotes.
+The databases have empty tables, missing, duplicate or unknown keys, rows exactly at the cutoff,
+unseen labels, values at the thresholds of the recipe, and names with quotes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class SqlReport:
-    """Where the SQL ran, on how many databases and instances; all scores and labels were equal."""
+    """Where the SQL ran, and on how many databases and instances; all results were equal."""
 
     dialects: tuple[str, ...]
     n_databases: int
@@ -76,16 +76,16 @@ def verify_relational_sql(
     Parameters
     ----------
     model : RuleModel
-        A model that was learned from `Relations`.
+        A model learned from `Relations`.
     dialects : sequence of {"duckdb", "sqlite"}
-        Where to run it; a function that SQLite lacks is a note, unless SQLite alone is asked for.
+        Databases to use; functions that SQLite lacks are noted, unless only SQLite is requested.
     seed : int
         Seed of the databases.
 
     Raises
     ------
     ParityError
-        When an answer differs; the message shows the instance.
+        If a result differs; the message shows the instance.
     """
     recipe = schema_recipe(model.schema)
     if recipe is None:
@@ -125,7 +125,7 @@ def _statements(model: RuleModel, dialects: Sequence[str]) -> tuple[dict[str, st
 def _relations(
     recipe: Recipe, tables: Mapping[str, Table], types: Mapping[str, dict[str, str]]
 ) -> Relations:
-    """Read the tables as kinds of which values alone may not tell."""
+    """Read the tables with the kinds of the model, which values alone may not determine."""
     kinds: dict[str, list[str]] = {"nominal": [], "numeric": [], "date": []}
     labels = dict.fromkeys(("string", "number", "boolean"), "nominal")
     for table, columns in types.items():
@@ -147,7 +147,7 @@ def _relations(
 def _databases(
     model: RuleModel, recipe: Recipe, random: Random
 ) -> Iterator[tuple[dict[str, Table], dict[str, dict[str, str]]]]:
-    """Make databases with the tables that a model reads, and the types of their columns."""
+    """Create databases with the tables that a model reads, and the types of their columns."""
     own = adversarial_rows(model.program)
     for n_rows, text in ((0, False), (3, False), (40, False), (40, True), (150, False)):
         keys = [f"k'{i}\"" if text else i for i in range(25)]
@@ -158,14 +158,14 @@ def _databases(
 
 
 class _Maker:
-    """Draws the rows of one database."""
+    """Draws the rows of a database."""
 
     def __init__(self, recipe: Recipe, random: Random, keys: list[Any], key_type: str) -> None:
         self._recipe, self._random, self._keys, self._key_type = recipe, random, keys, key_type
         self.types: dict[str, dict[str, str]] = {}
 
     def instances(self, model: RuleModel, own: Mapping[str, list[Any]]) -> Table:
-        """Draw the instances: columns of their own at the thresholds of the model."""
+        """Draw the instances: their own columns take values at the thresholds of the model."""
         types = self.types[self._recipe.instances] = {self._recipe.key: self._key_type}
         table: Table = {self._recipe.key: list(self._keys)}
         for join in joins_of(self._recipe):
@@ -197,7 +197,7 @@ class _Maker:
         return table
 
     def _add_key(self, table: str, column: str, values: Table, n_rows: int) -> None:
-        """Draw keys: few of many, so that they are doubled; some are missing or unknown."""
+        """Draw keys from few values, so that they repeat; some are missing or unknown."""
         unknown = "nobody's" if self._key_type == "text" else -7
         choices = [*self._keys[::2], unknown, None, None]
         self.types[table][column] = self._key_type

@@ -12,6 +12,8 @@ from .curves import evaluation as evaluation
 from .figures import Axis as Axis
 from .figures import ChartLine as ChartLine
 from .figures import LineChart as LineChart
+from .groups import GroupLine as GroupLine
+from .groups import GroupTable as GroupTable
 from .insight import size_drawings as size_drawings
 from .page import file_notes as file_notes
 from .page import report_html as report_html

@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import Derivable, Table, open_table, read_like
-from rulewright.evidence import Answers, ClassAnswers, NumberAnswers, class_of_interest
+from rulewright.evidence import Answers, ClassAnswers, NumberAnswers
 from rulewright.explain import EvaluatedRows
-from rulewright.model import ClassModel, LowestCost, RuleModel, escape_line, read_class
+from rulewright.model import (
+    ClassModel,
+    LowestCost,
+    RuleModel,
+    class_of_interest,
+    escape_line,
+    read_class,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""All that a report tells, as plain data: a function of a model and, if there are any, rows."""
+"""All that a report shows, as plain data: a function of a model and, if there are any, rows."""
 
 from __future__ import annotations
 
@@ -11,10 +11,21 @@ import numpy as np
 
 from rulewright.data import Finding, Table, examine
 from rulewright.explain import EvaluatedRows
-from rulewright.model import RuleModel, escape_line, library_version, paragraphs, title_of
+from rulewright.model import (
+    RuleModel,
+    draw_effects,
+    draw_keys,
+    escape_line,
+    library_version,
+    paragraphs,
+    title_of,
+)
 from rulewright.report import insight
 from rulewright.report.answers import answers_on, is_learned_from, with_positive
+from rulewright.report.columns import ColumnView, column_views
 from rulewright.report.data_summary import DataSummary, data_summary
+from rulewright.report.groups import GroupTable, group_tables
+from rulewright.report.headline import cautions, headline, name_target
 from rulewright.report.performance import Performance, performance
 from rulewright.report.rule_lines import COUNTED_ON, RuleLine, covered_examples, rule_lines
 from rulewright.report.whatif import (
@@ -30,6 +41,9 @@ from rulewright.report.whatif import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from markupsafe import Markup
+
+    from rulewright.data import Column
     from rulewright.evidence import Answers, Places
     from rulewright.report.figures import Drawing, LineChart
     from rulewright.report.pictures import GraphPictures, MatchedMolecules, Picture
@@ -59,6 +73,15 @@ class Content:
 
     title: str
     kind: str
+    target: str
+    headline: str
+    cautions: list[str]
+    numbers: dict[int, int]
+    bars: dict[int, Markup]
+    keys: Markup
+    decides: bool
+    columns: list[ColumnView]
+    groups: list[GroupTable]
     says: list[list[list[str]]]
     data: DataSummary
     has_data: bool
@@ -79,7 +102,6 @@ class Content:
     panel: Panel
     changes: list[RowChange]
     importance: Drawing | None
-    dependence: list[LineChart]
     constraints: list[tuple[str, str]]
     certificate: list[str]
     provenance: list[tuple[str, str]]
@@ -100,8 +122,10 @@ def content_of(
     findings: Sequence[Finding] | None = None,
     pictures: GraphPictures | None = None,
     positive: Any = None,
+    by: Mapping[str, Column] | None = None,
+    target: str = "",
 ) -> Content:
-    """Put together what a report tells; see ``write_report``."""
+    """Put together what a report shows; see ``write_report``."""
     known = table is not None and table.target is not None
     rows = None if table is None else EvaluatedRows(model, table)
     if fresh and rows is not None and is_learned_from(rows):
@@ -118,16 +142,30 @@ def content_of(
         findings = examine(table, provenance.get("target", "target"))
     kinds = {rule.coverage.rows for rule in model.rules}
     lines = rule_lines(model, rows, places, judge=fresh)
+    named = None if table is None else table.target_name
+    target = name_target(model, target, named, provenance.get("target"))
+    measured = None if answers is None else performance(answers, fresh=fresh, target=target)
+    importances = insight.column_importances(model, rows)
+    columns = column_views(model, rows, importances, target)
     return Content(
-        title=title,
+        title=title or (f"Rules for {target}" if target else "Rule model report"),
         kind=title_of(model),
+        target=target,
+        headline=headline(model, target, measured, answers),
+        cautions=cautions(model, answers),
+        numbers={line.place: k for k, line in enumerate(lines, start=1)},
+        bars=draw_effects(model, range(len(model.rules))),
+        keys=draw_keys(model, range(len(model.rules)), target),
+        decides=model.decides,
+        columns=columns,
+        groups=group_tables(model, answers, dict(by or {}), target or "value"),
         says=paragraphs([*model.preamble().splitlines(), *model.decision_lines()]),
         data=data_summary(model, table, answers, findings or ()),
         has_data=table is not None,
         has_target=known,
         overfitted=overfitted,
-        performance=None if answers is None else performance(answers, fresh=fresh),
-        stored=insight.stored_figures(model),
+        performance=measured,
+        stored=insight.compare_stored(insight.stored_figures(model), measured),
         price=insight.price_lines(model),
         sizes=insight.size_drawings(model),
         rules=lines,
@@ -140,8 +178,7 @@ def content_of(
         twins=twin_rules(rows),
         panel=_panel(model, table, places),
         changes=row_changes(model, table, places),
-        importance=insight.importance_drawing(model, rows),
-        dependence=insight.dependence_drawings(rows),
+        importance=insight.importance_drawing(model, importances, target),
         constraints=insight.entries_of(model, "constraints"),
         certificate=insight.certificate_lines(model),
         provenance=[*provenance.items(), *insight.notes_of(model, _NOTED), *_versions()],

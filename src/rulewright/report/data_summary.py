@@ -12,6 +12,7 @@ from rulewright.data import UNSEEN_CODE, Column, Finding, Table, Target, label_o
 from rulewright.evidence import Answers, ClassAnswers
 from rulewright.html import cut_line
 from rulewright.model import RuleModel, escape_line, write_count
+from rulewright.report.numbers import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,7 @@ class ClassLine:
 
 @dataclass(frozen=True)
 class FindingLine:
-    """What the doctor found about a column, and the option that decides otherwise."""
+    """One data problem: the column, the problem, and the option that fixes it."""
 
     column: str
     text: str
@@ -126,8 +127,8 @@ def _target(table: Table | None) -> tuple[list[ClassLine], int, str]:
     mean = np.average(numbers, weights=weights)
     deviation = np.sqrt(np.average((numbers - mean) ** 2, weights=weights))
     text = (
-        f"mean {mean:.6g}, standard deviation {deviation:.4g}, from {numbers.min():.6g} to "
-        f"{numbers.max():.6g}"
+        f"mean {format_number(mean)}, standard deviation {format_number(deviation)}, from "
+        f"{format_number(numbers.min(), 6)} to {format_number(numbers.max(), 6)}"
     )
     return [], 0, text
 

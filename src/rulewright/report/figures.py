@@ -38,6 +38,7 @@ class ChartLine:
     kind: Literal["line", "steps", "points", "dots", "reference"] = "line"
     low: FloatArray | None = None
     high: FloatArray | None = None
+    look: int | None = None  # its colour; by default the next one
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,7 @@ def chart(lines: Sequence[ChartLine], x: Axis, y: Axis, title: str, description:
     named = []
     for line in lines:
         look = next(looks) % N_LOOKS if line.kind != "reference" else N_LOOKS
+        look = look if line.look is None else line.look
         parts.append(_draw_line(line, look, places))
         if line.name:
             named.append((line, look))
@@ -269,9 +271,9 @@ def _cut(text: str, most: int) -> str:
 
 
 def _short(value: float) -> str:
-    if value and (abs(value) >= 1e6 or abs(value) < 1e-3):
+    if value and (abs(value) >= 1e15 or abs(value) < 1e-3):
         return f"{value:.2g}"
-    return f"{value:,.6g}"
+    return f"{value:,.0f}" if abs(value) >= 1e5 else f"{value:,.6g}"
 
 
 def _round_numbers(low: float, high: float) -> list[float]:

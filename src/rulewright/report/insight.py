@@ -1,4 +1,4 @@
-"""What matters and what it costs: importances, partial dependence, sizes, notes of the learner."""
+"""What matters and what it costs: importances, sizes, notes of the learner."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.evidence import BRIER, name_figure
-from rulewright.explain import Dependence, importance, partial_dependence
+from rulewright.explain import importance
 from rulewright.html import cut_line
 from rulewright.model import (
     AdditiveRules,
@@ -19,101 +19,68 @@ from rulewright.model import (
     write_count,
 )
 from rulewright.report.figures import Axis, ChartLine, Drawing, LineChart, bars
+from rulewright.report.numbers import format_number
 from rulewright.trust import certificate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from rulewright.data import Kind, Table
     from rulewright.explain import EvaluatedRows
+    from rulewright.report.performance import Performance
 
 _SHOWN_COLUMNS = 15
-_DRAWN_COLUMNS = 6
-_POINTS = 40
-_ROWS = 500
-_KEPT_CLASSES = 4
+_TITLES = {
+    "accuracy": "Accuracy",
+    "log_loss": "Log-loss",
+    "brier": "Brier score",
+    "ece": "ECE",
+    "brier_score": "Brier score",
+    "auc": "AUC",
+    "balanced_accuracy": "Balanced accuracy",
+    "r2": "R2",
+    "mae": "MAE",
+    "rmse": "RMSE",
+    "cost": "Cost",
+}
 
 
-def importance_drawing(model: RuleModel, rows: EvaluatedRows | None) -> Drawing | None:
+def column_importances(model: RuleModel, rows: EvaluatedRows | None) -> dict[str, float]:
+    """Return how much each column matters, of models that add up; of others nothing."""
+    if not isinstance(model, AdditiveRules | RegressionRules):
+        return {}
+    try:
+        return (importance(model) if rows is None else rows.importance).by_column()
+    except ValueError:  # neither rows nor a note of the weight of the training rows
+        return {}
+
+
+def importance_drawing(
+    model: RuleModel, found: Mapping[str, float], target: str = ""
+) -> Drawing | None:
     """Draw how much each column matters, or where terms do not add up how many rules use it."""
-    if isinstance(model, AdditiveRules | RegressionRules):
-        try:
-            found = (importance(model) if rows is None else rows.importance).by_column()
-        except ValueError:  # neither rows nor a note of the weight of the training rows
-            found = {}
-        if found:
-            return _importance(model, found)
+    if found:
+        return _importance(model, found, target)
     uses = Counter(name for rule in model.rules for name in rule.body.columns)
     if not uses:
         return None
     items = [(escape_line(name), float(n), str(n)) for name, n in uses.most_common(_SHOWN_COLUMNS)]
-    text = f"Of {write_count(len(model.rules), 'rule')} {items[0][2]} use {cut_line(items[0][0])}."
+    text = f"{items[0][2]} of {write_count(len(model.rules), 'rule')} use {cut_line(items[0][0])}."
     title = "Columns by the rules that use them"
     return Drawing(title, bars(items, Axis("number of rules"), title, text), text)
 
 
-def _importance(model: RuleModel, found: Mapping[str, float]) -> Drawing:
-    largest = max(found.values()) or 1.0
+def _importance(model: RuleModel, found: Mapping[str, float], target: str) -> Drawing:
+    total = sum(found.values()) or 1.0
     shown = list(found.items())[:_SHOWN_COLUMNS]
-    items = [(escape_line(k), 100 * v / largest, f"{100 * v / largest:.0f}") for k, v in shown]
-    unit = "points" if model.head_names else "units of the target"
+    items = [(escape_line(k), 100 * v / total, f"{100 * v / total:.0f} %") for k, v in shown]
+    unit = " points" if model.head_names else f" (in units of {target})" if target else ""
     text = (
-        f"{cut_line(items[0][0])} matters most: what its rules add has a standard deviation of "
-        f"{shown[0][1]:.3g} {unit}. A rule shares its part among its columns."
+        f"{cut_line(items[0][0])} contributes most: what its rules add varies by "
+        f"{format_number(shown[0][1], 3)}{unit} from row to row (standard deviation). The effect "
+        "of a rule with several columns is divided equally among them."
     )
-    title = "Importance of columns"
-    return Drawing(title, bars(items, Axis("importance (largest = 100)"), title, text), text)
-
-
-def dependence_drawings(rows: EvaluatedRows | None) -> list[LineChart]:
-    """Draw how the mean answer depends on the most important columns, of models that add up."""
-    if rows is None or not isinstance(rows.model, AdditiveRules | RegressionRules):
-        return []
-    if len(rows) > _ROWS:
-        rows = rows.take(np.linspace(0, len(rows) - 1, _ROWS).astype(np.intp))
-    model, table = rows.model, rows.table
-    weighty = [k for k, v in rows.importance.by_column().items() if v > 0]
-    known = [name for name in weighty if not table[name].is_missing.all()][:_DRAWN_COLUMNS]
-    drawn = [partial_dependence(model, table, name, max_points=_POINTS) for name in known]
-    return [_dependence(model, one, table) for one in drawn]
-
-
-def _dependence(model: RuleModel, found: Dependence, rows: Table) -> LineChart:
-    name, values = found.columns[0], found.values
-    names = [cut_line(part, 22) for part in found.names]
-    y = Axis("mean prediction (units of the target)")
-    if len(names) == 2:
-        values, y = values[:, 1:] - values[:, :1], Axis(f"mean points for {cut_line(names[1], 16)}")
-        names = [""]
-    elif len(names) > 2:
-        moved = np.argsort(-np.ptp(values, axis=0), kind="stable")[:_KEPT_CLASSES]
-        values, names, y = values[:, moved], [names[k] for k in moved], Axis("mean points")
-    else:
-        names = [""]
-    points = [point[0] for point in found.points]
-    ordered, write = rows[name].schema.type.ordered, _writer(rows[name].schema.type)
-    x = np.array(points, np.float64) if ordered else np.arange(len(points), dtype=np.float64)
-    axis = Axis(cut_line(name, 34), write=None if rows[name].schema.type.arithmetic else write)
-    if not ordered:
-        axis = Axis(
-            cut_line(name, 34), -0.5, len(points) - 0.5, labels=tuple(map(escape_line, points))
-        )
-    kind: Any = "steps" if ordered and len(points) > 1 else "points"
-    lines = [ChartLine(names[k], x, values[:, k], kind) for k in range(len(names))]
-    low, high = int(np.argmin(values[:, 0])), int(np.argmax(values[:, 0]))
-    text = (
-        f"Lowest at {cut_line(write(points[low]), 20)} ({values[low, 0]:.3g}), highest at "
-        f"{cut_line(write(points[high]), 20)} ({values[high, 0]:.3g}), other columns as they are."
-    )
-    title = f"Dependence on {cut_line(name)}"
-    return LineChart(title, lines, axis, y, text)
-
-
-def _writer(kind: Kind) -> Callable[[Any], str]:
-    """Give how people read the values of a column: dates to the day."""
-    if kind.arithmetic:
-        return lambda value: f"{value:,.6g}"
-    return (lambda value: kind.write(value)[:10]) if kind.ordered else str
+    title = "What each column contributes"
+    return Drawing(title, bars(items, Axis("share of all effects (%)"), title, text), text)
 
 
 def size_drawings(model: RuleModel) -> list[LineChart]:
@@ -132,8 +99,14 @@ def _draw_left_out(model: RuleModel) -> list[LineChart]:
     if size is None:
         return []
     losses, chosen = np.array(size["left_out_loss"], np.float64), int(size["n_rules"])
-    unit = "log-loss" if model.head_names else "mean squared error"
-    return _sizes(np.arange(len(losses)), losses, chosen, unit)
+    counted = "rules and linear terms" if size.get("linear") else "rules"
+    if model.head_names:
+        return _sizes(np.arange(len(losses)), losses, chosen, "log-loss", counted)
+    unit = size.get("unit")  # older models do not know it: their errors are relative
+    errors, name = np.sqrt(np.maximum(losses, 0.0)), "RMSE"
+    if unit is None:
+        errors, name = 100 * errors / (errors[0] or 1.0), "RMSE in % of that without rules"
+    return _sizes(np.arange(len(losses)), errors * float(unit or 1.0), chosen, name, counted)
 
 
 def _compression(model: RuleModel) -> list[LineChart]:
@@ -145,18 +118,21 @@ def _compression(model: RuleModel) -> list[LineChart]:
     return _sizes(sizes, losses, int(found["n_rules"]), "log-loss")
 
 
-def _sizes(sizes: Any, losses: Any, chosen: int, unit: str) -> list[LineChart]:
+def _sizes(
+    sizes: Any, losses: Any, chosen: int, unit: str, counted: str = "rules"
+) -> list[LineChart]:
     at = float(losses[int(np.flatnonzero(sizes == chosen)[0])])
+    least = f"{format_number(losses.min())}, at {int(sizes[losses.argmin()])}"
     text = (
-        f"Without rules {losses[0]:.3f}, with the {write_count(chosen, 'rule')} of this model "
-        f"{at:.3f} (marked), at best {losses.min():.3f} with {int(sizes[losses.argmin()])}."
+        f"{unit[0].upper()}{unit[1:]} without rules: {format_number(losses[0])}. At the size of "
+        f"this model (marked): {format_number(at)}. Lowest: {least}."
     )
     lines = [
         ChartLine("", np.asarray(sizes, np.float64), losses),
         ChartLine("", np.array([float(chosen)]), np.array([at]), "points"),
     ]
-    title, y = "Error against number of rules", Axis(f"{unit} on held-out rows, uncorrected")
-    return [LineChart(title, lines, Axis("number of rules"), y, text)]
+    title, y = "Error by number of rules", Axis(f"{unit}, out-of-fold")
+    return [LineChart(title, lines, Axis(f"number of {counted}"), y, text)]
 
 
 def price_lines(model: RuleModel) -> list[dict[str, str]]:
@@ -165,7 +141,7 @@ def price_lines(model: RuleModel) -> list[dict[str, str]]:
     try:
         return [
             {"Learner": escape_line(str(one["learner"])), "Rules": str(int(one["n_rules"]))}
-            | {title: f"{float(one[key]):.4g}" for key, title in titles.items() if key in one}
+            | {title: format_number(float(one[key])) for key, title in titles.items() if key in one}
             for one in model.summary.get("price", ())
         ]
     except (TypeError, ValueError, KeyError, OverflowError):
@@ -185,15 +161,30 @@ def stored_figures(model: RuleModel) -> tuple[str, dict[str, float]]:
         }
         return str(noted["rows"]), known
     except (TypeError, ValueError, KeyError, AttributeError):
-        pass  # not judged, or a file that holds anything
+        pass  # not evaluated, or a file that holds anything
     try:
         noted = model.summary["reliability"]
         rows = str(noted["rows"])
         keys = [key for key in ("accuracy", "log_loss", "brier", BRIER, "ece") if key in noted]
-        figures = {name_figure(key, n_classes): float(noted[key]) for key in keys}
+        return f"{rows} rows", {name_figure(key, n_classes): float(noted[key]) for key in keys}
     except (TypeError, ValueError, KeyError):
         return "", {}
-    return (f"rows {rows}" if rows.startswith("left out") else f"{rows} rows"), figures
+
+
+def compare_stored(
+    stored: tuple[str, dict[str, float]], performance: Performance | None
+) -> tuple[str, dict[str, float]]:
+    """Leave out stored figures that only repeat those of the report."""
+    if performance is None:
+        return stored
+    rows, known = stored
+    shown = {one.name: one for one in performance.figures}
+    known = {name: value for name, value in known.items() if name in shown}
+    new = any(
+        shown[name].text(value) != shown[name].text(shown[name].value)
+        for name, value in known.items()
+    )
+    return (rows, known) if new else ("", {})
 
 
 def certificate_lines(model: RuleModel) -> list[str]:
@@ -224,4 +215,4 @@ def _flat(value: object) -> str:
         return ", ".join(f"{escape_line(str(k))}: {_flat(v)}" for k, v in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(map(_flat, value))
-    return f"{value:.6g}" if isinstance(value, float) else escape_line(str(value))
+    return format_number(value, 6) if isinstance(value, float) else escape_line(str(value))

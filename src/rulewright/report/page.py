@@ -15,14 +15,16 @@ from markupsafe import Markup
 
 from rulewright import html
 from rulewright.data import Finding, optional, replace_file
-from rulewright.evidence import NONE, Answers
 from rulewright.model import RuleModel, write_count
 from rulewright.report.answers import N_ROWS, read_report_rows
 from rulewright.report.content import Content, content_of
+from rulewright.report.groups import group_columns
+from rulewright.report.numbers import format_number, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rulewright.evidence import Answers
     from rulewright.report.pictures import GraphPictures
     from rulewright.report.rule_lines import RuleLine
 
@@ -46,8 +48,9 @@ def report_html(
     provenance: Mapping[str, str] | None = None,
     findings: Sequence[Finding] | None = None,
     positive: Any = None,
+    by: str | Sequence[str] = (),
 ) -> str:
-    """Tell about a model, the data and how good the model is, as one HTML page.
+    """Describe a model, how well it predicts, and the data, as one HTML page.
 
     The page needs no network and no other file.
 
@@ -56,32 +59,35 @@ def report_html(
     model : RuleModel, GraphRules or fitted estimator
         The model, of any form. Patterns of molecules are drawn, if RDKit is installed.
     X : table, optional
-        Rows to judge the model by: anything ``read_table`` reads, `Relations` of a model of related
-        tables, graphs or SMILES texts of a model of graphs. Without rows the report has no
-        figures of performance but those that the learner noted down.
+        Rows to evaluate the model on: anything ``read_table`` reads, `Relations` for a model of
+        related tables, graphs or SMILES texts for a model of graphs. Without rows the report has no
+        figures but those that the learner stored.
     y : array-like or str, optional
         Their target, or the name of its column in X; by default the target that a Table was read
         with.
     sample_weight : array-like or str, optional
         Weights of the rows, or the name of their column in X.
     title : str
-        Title of the page.
+        Title of the page; by default it names the target.
     origin : str
-        Which rows these are, to be read after "on".
+        Name of these rows, to be read after "on".
     fresh : bool
-        Whether the rows played no part in learning. If they did, rules are not judged by them.
+        Whether the rows played no part in learning. If they did, rules are not evaluated on them.
     answers : ClassAnswers or NumberAnswers, optional
-        Answers to judge instead of those of the model on X, such as out-of-fold ones.
+        Predictions to evaluate instead of those of the model on X, such as out-of-fold ones.
     n_rows : int
-        Rows of X that are shown, as examples and to start the what-if panel from. With 0 the page
-        holds no row of the data.
+        Maximum number of rows of X in the page, as examples and to start the what-if panel from.
+        With 0 the page holds no row of the data.
     provenance : mapping of str to str, optional
         Where model and data come from, such as names and hashes of files.
     findings : sequence of Finding, optional
-        What a reader should know of the data; by default what `examine` finds in the rows.
+        Data problems to list; by default those that `examine` finds in the rows.
     positive : label, optional
         The class of interest, of two, that curves, recall and deciles are about; by default the
         rarer one.
+    by : str or sequence of str, optional
+        Columns of X whose groups get figures of their own, such as ``by=["region"]``. The model
+        need not use them. Numbers with many values are divided at their quartiles.
 
     Returns
     -------
@@ -106,7 +112,7 @@ def report_html(
     content = content_of(
         model,
         table,
-        title=title or "Rule model report",
+        title=title,
         origin=origin or "the given rows",
         fresh=fresh,
         answers=answers,
@@ -115,8 +121,16 @@ def report_html(
         findings=findings,
         pictures=pictures,
         positive=positive,
+        by=group_columns(X, model, by),
+        target=_name_of(y),
     )
     return render_page(content)
+
+
+def _name_of(y: Any) -> str:
+    """Return the name of a column or a series; nothing where it has none."""
+    name = y if isinstance(y, str) else getattr(y, "name", None)
+    return name if isinstance(name, str) else ""
 
 
 def _pictures(model: Any, X: Any) -> GraphPictures:
@@ -169,7 +183,9 @@ def page_data(content: Content) -> dict[str, Any]:
     return {
         "inOrder": content.in_order,
         "order": [line.place for line in content.rules],
+        "numbers": content.numbers,
         "classes": list(content.class_names),
+        "decides": content.decides,
         "columns": content.panel.columns,
         "rows": content.panel.rows,
         "evidence": list(content.rules[0].evidence) if content.rules else [],
@@ -210,18 +226,6 @@ def draw_rule_bar(line: RuleLine, scale: tuple[float, float]) -> Markup:
         return Markup('<span class="none">no rows</span>')
     ends = (shown.value, shown.low, shown.high, shown.base)
     return html.draw_bar(*ends, scale=scale, point=not line.head)
-
-
-def format_number(value: float) -> str:
-    """Write a number for people."""
-    if not math.isfinite(value):
-        return NONE
-    return f"{value:,.0f}" if abs(value) >= 1000 and value == round(value) else f"{value:.4g}"
-
-
-def format_percent(value: float) -> str:
-    """Write a share for people."""
-    return f"{100 * value:.1f} %" if math.isfinite(value) else NONE
 
 
 def _template_file(name: str) -> str:

@@ -13,8 +13,6 @@ from rulewright.evidence import (
     Measure,
     NumberAnswers,
     RecallAt,
-    find_never_chosen,
-    headline,
     measures,
     rank_interest,
 )
@@ -32,10 +30,10 @@ from rulewright.report.curves import (
     roc_curves,
 )
 from rulewright.report.figures import Axis, ChartLine, LineChart, percent_text
+from rulewright.report.numbers import format_number
 from rulewright.trust import ThresholdTable, certify_held_out, tabulate_thresholds
 
 _SHOWN_POINTS = 600
-_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -73,23 +71,22 @@ class Performance:
     origin: str
     n_rows: int
     figures: list[Measure]
-    headline: list[Measure]
     drawings: list[LineChart]
     confusion: Confusion | None = None
     interest: Interest | None = None
     notes: list[str] = field(default_factory=list)
 
 
-def performance(answers: Answers, *, fresh: bool) -> Performance:
+def performance(answers: Answers, *, fresh: bool, target: str = "") -> Performance:
     """Measure answers and draw them.
 
     With `fresh` rows, which played no part in learning, an exact bound of the error is stated.
+    `target` is the name of the numbers.
     """
     if isinstance(answers, ClassAnswers):
         return _of_classes(answers, fresh=fresh)
-    drawings = [predictions_graph(answers), residuals_graph(answers)]
-    n_rows = len(answers.truth)
-    return Performance(answers.origin, n_rows, measures(answers), headline(answers), drawings)
+    drawings = [predictions_graph(answers, target), residuals_graph(answers, target)]
+    return Performance(answers.origin, len(answers.truth), measures(answers), drawings)
 
 
 def _of_classes(answers: ClassAnswers, *, fresh: bool) -> Performance:
@@ -102,7 +99,6 @@ def _of_classes(answers: ClassAnswers, *, fresh: bool) -> Performance:
         answers.origin,
         len(answers.codes),
         measures(answers),
-        headline(answers),
         drawings,
         confusion_of(answers),
         describe_interest(known),
@@ -145,12 +141,6 @@ def _notes(answers: ClassAnswers, *, fresh: bool) -> list[str]:
         notes.append(
             "the figures are averaged over repeated folds and corrected for the choice of the "
             "size; charts, deciles, thresholds and the confusion matrix show the first repetition"
-        )
-    if missing := find_never_chosen(answers):
-        named = ", ".join(f'"{name}"' for name in missing[:_NAMED])
-        notes.append(
-            f"the model predicts none of these rows as {named}. The probabilities are not "
-            "affected: another threshold or other costs change the predictions"
         )
     abstains = answers.flags.get("abstains")
     if abstains is not None and abstains.any():
@@ -261,30 +251,33 @@ def _select_points(answers: NumberAnswers) -> tuple[np.ndarray, np.ndarray]:
     return answers.predicted[places], answers.truth[places]
 
 
-def predictions_graph(answers: NumberAnswers) -> LineChart:
+def predictions_graph(answers: NumberAnswers, target: str = "") -> LineChart:
     """Draw true over predicted numbers."""
     predicted, truth = _select_points(answers)
     ends = np.array([min(predicted.min(), truth.min()), max(predicted.max(), truth.max())])
     correlation = 0.0
     if np.ptp(answers.predicted) > 0 and np.ptp(answers.truth) > 0:
         correlation = float(np.corrcoef(answers.predicted, answers.truth)[0, 1])
-    text = f"Correlation {correlation:.2f}; on the dashed line a prediction is right."
+    text = f"Correlation {correlation:.2f}. Dashed: predictions that equal the true value."
     lines = [ChartLine("", ends, ends, "reference"), ChartLine("", predicted, truth, "dots")]
-    x, y = Axis("predicted number (units of the target)"), Axis("true number (units of the target)")
-    return LineChart("Predicted and true numbers", lines, x, y, text)
+    name = _axis_name(target)
+    x, y = Axis(f"predicted {name}"), Axis(f"true {name}")
+    return LineChart("Predicted and true values", lines, x, y, text)
 
 
-def residuals_graph(answers: NumberAnswers) -> LineChart:
+def _axis_name(target: str) -> str:
+    return cut_line(target, 22) if target else "value"
+
+
+def residuals_graph(answers: NumberAnswers, target: str = "") -> LineChart:
     """Draw errors over predicted numbers."""
     predicted, truth = _select_points(answers)
     errors = answers.truth - answers.predicted
     low, high = np.quantile(errors, [0.05, 0.95])
-    text = f"Nine of ten errors are between {low:.4g} and {high:.4g}; dashed: no error."
+    ends_text = f"{format_number(low)} and {format_number(high)}"
+    text = f"Nine of ten errors are between {ends_text}. Dashed: no error."
     ends = np.array([predicted.min(), predicted.max()])
     zero = ChartLine("", ends, np.zeros(2), "reference")
     lines = [zero, ChartLine("", predicted, truth - predicted, "dots")]
-    x, y = (
-        Axis("predicted number (units of the target)"),
-        Axis("true minus predicted number (units of the target)"),
-    )
+    x, y = Axis(f"predicted {_axis_name(target)}"), Axis("true minus predicted value")
     return LineChart("Residuals", lines, x, y, text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.html import cut_line
-from rulewright.model import ClassModel, RuleModel, escape_line, strongest
+from rulewright.model import ClassModel, RuleModel, base_mean, base_rate, escape_line, strongest
 from rulewright.rules import Conjunction, NumberCoverage, Rule
 from rulewright.trust import ClassRuleStatistics, RuleStatistics, compute_statistics
 
@@ -24,18 +24,18 @@ _EXAMPLES = 4
 COUNTED_ON = {
     "training": (
         "training rows",
-        "on the training rows, which chose the rules: expect less on new rows",
+        "on the training rows, which also chose the rules: expect less on new rows",
     ),
     "outside": (
         "training rows, corrected",
-        "on training rows that a rule was not grown on, where others count a fifth at most",
+        "on training rows, mostly on those that a rule was not grown on",
     ),
     "corrected": (
         "training rows, corrected",
-        "on the training rows, less what rules lose on rows left out",
+        "on the training rows, corrected for optimism by cross-validation",
     ),
-    "left out": ("rows left out", "on rows that the learner left out"),
-    "given": ("given rows", "on rows that were given to it"),
+    "left out": ("held-out rows", "on held-out rows of the learner"),
+    "given": ("given rows", "on given rows"),
 }
 """What the rows of a coverage are called above a column, and in a sentence."""
 _OF_NUMBERS = ("outside", "difference", "difference_low", "difference_high")
@@ -56,9 +56,10 @@ class RuleCount:
 
 @dataclass(frozen=True)
 class RuleLine:
-    """One rule: what it says, what its learner counted, and what the given data show."""
+    """One rule: its printed number, what it does, its training counts, and the given data."""
 
     place: int
+    number: int
     conditions: list[str]
     head: str
     effect: str
@@ -111,22 +112,28 @@ def covered_examples(rows: EvaluatedRows, most: int) -> Places:
     return np.flatnonzero(chosen)
 
 
-def _describe_rule(model: RuleModel, i: int) -> tuple[int, list[str], str, str, float, RuleCount]:
+def _describe_rule(
+    model: RuleModel, i: int
+) -> tuple[int, int, list[str], str, str, float, RuleCount]:
     rule = model.rules[i]
     parts = rule.body.conditions if isinstance(rule.body, Conjunction) else [rule.body]
     conditions = [escape_line(str(part)) for part in parts] or ["true"]
     names = [cut_line(name) for name in model.head_names]
     head = rule.head.text(names) if names else ""
-    return i, conditions, head, model.effect(rule), abs(rule.outcome.value), _describe_learned(rule)
+    effect, strength = model.effect(rule), abs(rule.outcome.value)
+    return i, model.numbers[i], conditions, head, effect, strength, _describe_learned(model, rule)
 
 
-def _describe_learned(rule: Rule) -> RuleCount:
+def _describe_learned(model: RuleModel, rule: Rule) -> RuleCount:
     """Give what the learner counted, with the name of its rows."""
     coverage, nan = rule.coverage, float("nan")
     if isinstance(coverage, NumberCoverage):
-        return RuleCount(coverage.rows, coverage.support, nan, coverage.mean, nan, nan, nan)
-    low, high = rule.precision_interval
-    return RuleCount(coverage.rows, coverage.support, nan, rule.precision, low, high, nan)
+        base = base_mean(model)
+        ends = (coverage.mean, nan, nan, nan if base is None else base)
+    else:
+        base = base_rate(model, rule.head)
+        ends = (rule.share, *rule.share_interval, nan if base is None else base)
+    return RuleCount(coverage.rows, coverage.support, nan, *ends)
 
 
 def _describe_given(

@@ -22,8 +22,9 @@ from rulewright.explain import (
     count_overlap,
     counterfactual,
 )
-from rulewright.model import ClassModel, RuleModel, escape_line
+from rulewright.model import ClassModel, RuleModel, class_of_interest, escape_line
 from rulewright.programs import Constant, Program, Term, TermSums, write_javascript
+from rulewright.report.numbers import format_number
 from rulewright.report.rule_lines import order_by_use
 from rulewright.rules import Adds, Head, Not
 
@@ -104,7 +105,7 @@ def panel_rows(model: RuleModel, table: Table, places: Places) -> dict[str, Any]
             names = [escape_line(label_of(label)) for label in target.classes.tolist()]
             rows["truth"] = [names[code] for code in target.codes]
         else:
-            rows["truth"] = [f"{value:.6g}" for value in part.known_numbers.values]
+            rows["truth"] = [format_number(value, 6) for value in part.known_numbers.values]
     return rows
 
 
@@ -116,7 +117,7 @@ def most_rows(model: RuleModel, asked: int) -> int:
 def _texts(model: RuleModel, predicted: Any) -> list[str]:
     if isinstance(model, ClassModel):
         return [escape_line(label_of(label)) for label in predicted.tolist()]
-    return [f"{value:.6g}" for value in predicted]
+    return [format_number(value, 6) for value in predicted]
 
 
 def _values(column: Column) -> list[Any]:
@@ -133,9 +134,9 @@ def _values(column: Column) -> list[Any]:
 
 @dataclass(frozen=True)
 class RowChange:
-    """One row, numbered from 0, and what would change its answer.
+    """One row, numbered from 0, and what would change its prediction.
 
-    `title` says why this row is shown; `answers` are changes and what the model then answers;
+    `title` says why this row is shown; `answers` are changes and what the model then predicts;
     `note` says what is proven, or why there is no answer.
     """
 
@@ -147,7 +148,7 @@ class RowChange:
 
 
 def row_changes(model: RuleModel, table: Table | None, places: Places) -> list[RowChange]:
-    """Tell of a few of the rows that the page holds what would change their answers."""
+    """Return what would change the predictions of a few rows that the page holds."""
     if table is None or not len(places) or not model.columns:
         return []
     rows = table.take(places)
@@ -168,26 +169,49 @@ def _row_change(row: int, why: str, told: Counterfactuals) -> RowChange:
         )
         for one in told.found
     ]
-    title = f"Row {row}, {why}: the model says {answer_text(told.answer, told.probability)}"
+    title = f"Row {row}: predicted {answer_text(told.answer, told.probability)}{why}"
     return RowChange(row, title, told.goal, answers, told.note)
 
 
 def _of_classes(model: Any, rows: Table) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Choose the first row that is wrong, and the one whose classes are closest."""
+    """Choose a row predicted as the class of interest, a wrong row, and the least certain one.
+
+    The class of interest is the rarer one of two, or the one that is predicted least: these rows
+    are rejected, or stand out, so that people ask what would change the prediction.
+    """
     if len(model.classes) < 2:
         return
     scores = model.scores(rows)
     chosen, ordered = model.decide(scores), np.sort(model.probabilities(scores), axis=1)
-    wrong = np.zeros(0, dtype=np.intp)
-    if rows.target is not None:
-        codes = class_codes(model, rows)
-        wrong = np.flatnonzero((codes != chosen) & (codes >= 0))
-    if len(wrong):
-        truth = model.classes[codes[wrong[0]]]
-        why = f"the first that is wrong (truly {escape_line(label_of(truth))})"
-        yield int(wrong[0]), why, {"target_class": truth}
+    interest = _rare_class(model, chosen)
+    other = {"target_class": model.classes[1 - interest]} if len(model.classes) == 2 else {}
+    used: list[int] = []
+    codes = chosen if rows.target is None else class_codes(model, rows)
+    wrong = (codes != chosen) & (codes >= 0)
+    for right in (True, False):
+        found = np.flatnonzero((chosen == interest) & (wrong != right))
+        if len(found) and not used:
+            used.append(int(found[0]))
+            why = "" if rows.target is None else ", correctly" if right else ", wrongly"
+            yield used[0], why, other
+    for part in (wrong & (codes == interest), wrong):
+        found = np.setdiff1d(np.flatnonzero(part), used)
+        if len(found) and len(used) < 2:
+            used.append(int(found[0]))
+            truth = model.classes[codes[found[0]]]
+            why = f", wrongly (true class: {escape_line(label_of(truth))})"
+            yield used[-1], why, {"target_class": truth}
     unsure = int(np.argmin(ordered[:, -1] - ordered[:, -2]))
-    yield unsure, "the least certain", {}
+    if unsure not in used:
+        yield unsure, ", the least certain row", {}
+
+
+def _rare_class(model: Any, chosen: Any) -> int:
+    """Return the class of interest of two, of more the predicted one with the fewest rows."""
+    if len(model.classes) == 2:
+        return class_of_interest(model)
+    counts = np.bincount(chosen, minlength=len(model.classes))
+    return int(np.argmin(np.where(counts > 0, counts, len(chosen) + 1)))
 
 
 def _of_numbers(model: Any, rows: Table) -> Iterator[tuple[int, str, dict[str, Any]]]:
@@ -196,13 +220,13 @@ def _of_numbers(model: Any, rows: Table) -> Iterator[tuple[int, str, dict[str, A
     mean = float(f"{np.mean(said):.4g}")
     most, least = int(np.argmax(said)), int(np.argmin(said))
     if said[most] > mean:
-        yield most, "the largest prediction", {"target_range": (None, mean)}
+        yield most, ", the largest prediction", {"target_range": (None, mean)}
     if said[least] < mean:
-        yield least, "the smallest prediction", {"target_range": (mean, None)}
+        yield least, ", the smallest prediction", {"target_range": (mean, None)}
 
 
 def twin_rules(rows: EvaluatedRows | None) -> list[tuple[int, int, str]]:
-    """Give the pairs of rules that cover nearly the same rows, the most alike first."""
+    """Return the places of rules that apply to nearly the same rows, the most alike first."""
     if rows is None or not 1 < len(rows.model.rules) <= _MOST_RULES:
         return []
     pairs = count_overlap(rows).pairs(_TWINS)

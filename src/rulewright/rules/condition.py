@@ -21,7 +21,7 @@ from rulewright.rules.checks import (
     checked_labels,
     checked_number,
 )
-from rulewright.rules.words import write_name, write_word
+from rulewright.rules.words import write_label, write_name, write_word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,11 +56,11 @@ class PlainCondition:
         return ()
 
     def holds(self, column: Column) -> NDArray[np.bool_]:
-        """Tell on which rows of a column the condition is true."""
+        """Return on which rows of a column the condition is true."""
         raise NotImplementedError
 
     def fails(self, column: Column) -> NDArray[np.bool_]:
-        """Tell on which rows of a column the condition is false; elsewhere it is unknown."""
+        """Return on which rows of a column the condition is false; elsewhere it is unknown."""
         other = ~self.holds(column)
         return other if self.decides_missing else other & ~column.is_missing
 
@@ -133,7 +133,7 @@ class Range(PlainCondition):
         return tuple(bound for bound in (self.low, self.high) if math.isfinite(bound))
 
     def holds(self, column: Column) -> NDArray[np.bool_]:
-        """Tell for each row of a column whether its value lies in the range."""
+        """Return for each row of a column whether its value lies in the range."""
         _check_kind(column, self)
         values: NDArray[np.float64] = column.values
         if self.low == -math.inf:
@@ -145,7 +145,7 @@ class Range(PlainCondition):
         return above
 
     def accepts(self, value: Value) -> bool:
-        """Tell whether one number lies in the range."""
+        """Return whether one number lies in the range."""
         if _is_missing(value):
             return False
         number = checked_number(value, f"value of column {self.column!r}")
@@ -165,7 +165,7 @@ class Range(PlainCondition):
         return f"{write(self.low)} {'<' if self.low_open else '<='} {name} {below}"
 
     def to_json(self) -> dict[str, object]:
-        """Give the range as plain data; absent bounds, closed ends and numbers leave no key."""
+        """Return the range as plain data; absent bounds, closed ends and numbers leave no key."""
         obj: dict[str, object] = {"column": self.column}
         if self.kind != "numeric":
             obj["kind"] = self.kind
@@ -229,7 +229,7 @@ class Labels(PlainCondition):
                 raise ValueError(f"column {schema.name!r} has no label {label!r}")
 
     def holds(self, column: Column) -> NDArray[np.bool_]:
-        """Tell for each row of a nominal column whether its label satisfies the condition."""
+        """Return for each row of a nominal column whether its label satisfies the condition."""
         _check_kind(column, self)
         wanted = frozenset(self.labels)
         answers = [(label in wanted) != self.negated for label in column.schema.labels]
@@ -239,7 +239,7 @@ class Labels(PlainCondition):
         return covered
 
     def accepts(self, value: Value) -> bool:
-        """Tell whether one label satisfies the condition."""
+        """Return whether one label satisfies the condition."""
         if _is_missing(value):
             return False
         if not isinstance(value, str):
@@ -250,13 +250,13 @@ class Labels(PlainCondition):
         return (value in self.labels) != self.negated
 
     def __str__(self) -> str:
-        name, words = write_name(self.column), [write_word(label) for label in self.labels]
+        name, words = write_name(self.column), [write_label(label) for label in self.labels]
         if len(words) == 1:
             return f"{name} {'!=' if self.negated else '='} {words[0]}"
         return f"{name} {'not in' if self.negated else 'in'} {{{', '.join(words)}}}"
 
     def to_json(self) -> dict[str, object]:
-        """Give the condition as plain data, with its labels under ``in`` or ``not_in``."""
+        """Return the condition as plain data, with its labels under ``in`` or ``not_in``."""
         return {"column": self.column, "not_in" if self.negated else "in": list(self.labels)}
 
 
@@ -282,18 +282,18 @@ class Presence(PlainCondition):
         _set(self, column=column, missing=checked_flag(self.missing, f"missing of {column!r}"))
 
     def holds(self, column: Column) -> NDArray[np.bool_]:
-        """Tell for each row of a column whether its value is missing (or is known)."""
+        """Return for each row of a column whether its value is missing (or is known)."""
         return column.is_missing if self.missing else ~column.is_missing
 
     def accepts(self, value: Value) -> bool:
-        """Tell whether one value is missing (or is known)."""
+        """Return whether one value is missing (or is known)."""
         return _is_missing(value) == self.missing
 
     def __str__(self) -> str:
         return f"{write_name(self.column)} is {'missing' if self.missing else 'known'}"
 
     def to_json(self) -> dict[str, object]:
-        """Give the condition as plain data."""
+        """Return the condition as plain data."""
         return {"column": self.column, "missing": self.missing}
 
 
@@ -350,7 +350,7 @@ _NOT_IN = Fields(
 )
 _PRESENCE = Fields({"missing": FLAG}, about="The value is missing (true) or known (false).")
 PLAIN_FIELDS = (_RANGE, _IN, _NOT_IN, _PRESENCE)
-"""The fields of plain conditions beside the name of their column."""
+"""The fields of plain conditions apart from the column."""
 
 
 def _range_from_json(column: str, fields: dict[str, Any]) -> Range:

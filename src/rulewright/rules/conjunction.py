@@ -80,21 +80,21 @@ class Conjunction:
         return frozenset(self.conditions)
 
     def holds(self, table: Table) -> NDArray[np.bool_]:
-        """Tell for each row of a table whether all conditions hold."""
+        """Return for each row of a table whether all conditions hold."""
         covered = np.ones(len(table), dtype=np.bool_)
         for condition in self.conditions:
             covered &= condition.holds(table[condition.column])
         return covered
 
     def fails(self, table: Table) -> NDArray[np.bool_]:
-        """Tell for each row of a table whether a condition is known not to hold."""
+        """Return for each row of a table whether a condition is known not to hold."""
         failed = np.zeros(len(table), dtype=np.bool_)
         for condition in self.conditions:
             failed |= condition.fails(table[condition.column])
         return failed
 
     def to_json(self) -> list[dict[str, object]]:
-        """Give the conjunction as plain data."""
+        """Return the conjunction as plain data."""
         return [condition.to_json() for condition in self.conditions]
 
     def __len__(self) -> int:
@@ -112,7 +112,7 @@ class Conjunction:
 
 
 def _merge(conditions: Sequence[Condition]) -> Condition:
-    """Give the one condition that holds exactly where all of these on one column hold."""
+    """Return the one condition that holds exactly where all of these on one column hold."""
     if len(conditions) == 1:
         return conditions[0]
     several = [condition.alternatives for condition in conditions]
@@ -130,7 +130,7 @@ def _is_missing(part: Plain) -> bool:
 
 
 def _merge_known(several: Sequence[list[Plain]]) -> list[Plain]:
-    """Give the alternatives for known values where one of each list holds, none for no value."""
+    """Return the alternatives for known values where one of each list holds, none for no value."""
     if not all(several):
         return []
     labels = [part for parts in several for part in parts if isinstance(part, Labels)]

@@ -64,7 +64,7 @@ class _Junction:
         return self.word, frozenset(part.key for part in self.parts)
 
     def to_json(self) -> dict[str, object]:
-        """Give the formula as plain data."""
+        """Return the formula as plain data."""
         return {self.word: [part.to_json() for part in self.parts]}
 
     def __str__(self) -> str:
@@ -83,11 +83,11 @@ class And(_Junction):
             raise ValueError("an And needs parts; Conjunction() is always true")
 
     def holds(self, table: Table) -> NDArray[np.bool_]:
-        """Tell on which rows all parts hold."""
+        """Return on which rows all parts hold."""
         return reduce(np.logical_and, (part.holds(table) for part in self.parts))
 
     def fails(self, table: Table) -> NDArray[np.bool_]:
-        """Tell on which rows a part fails."""
+        """Return on which rows a part fails."""
         return reduce(np.logical_or, (part.fails(table) for part in self.parts))
 
 
@@ -98,12 +98,12 @@ class Or(_Junction):
     word: ClassVar[str] = "or"
 
     def holds(self, table: Table) -> NDArray[np.bool_]:
-        """Tell on which rows a part holds."""
+        """Return on which rows a part holds."""
         none = np.zeros(len(table), dtype=np.bool_)
         return reduce(np.logical_or, (part.holds(table) for part in self.parts), none)
 
     def fails(self, table: Table) -> NDArray[np.bool_]:
-        """Tell on which rows all parts fail."""
+        """Return on which rows all parts fail."""
         everywhere = np.ones(len(table), dtype=np.bool_)
         return reduce(np.logical_and, (part.fails(table) for part in self.parts), everywhere)
 
@@ -142,15 +142,15 @@ class Not:
         return "not", self.part.key
 
     def holds(self, table: Table) -> NDArray[np.bool_]:
-        """Tell on which rows the formula fails."""
+        """Return on which rows the formula fails."""
         return self.part.fails(table)
 
     def fails(self, table: Table) -> NDArray[np.bool_]:
-        """Tell on which rows the formula holds."""
+        """Return on which rows the formula holds."""
         return self.part.holds(table)
 
     def to_json(self) -> dict[str, object]:
-        """Give the formula as plain data."""
+        """Return the formula as plain data."""
         return {"not": self.part.to_json()}
 
     def __str__(self) -> str:
@@ -163,7 +163,7 @@ FALSE = Or(())
 
 
 def normalise(formula: Formula) -> Formula:
-    """Give the normalised form: it holds, fails and is unknown on the same rows."""
+    """Return the normalised form: it holds, fails and is unknown on the same rows."""
     if isinstance(formula, Not):
         return _negation(formula.part)
     if isinstance(formula, And):
@@ -236,7 +236,7 @@ def _any(parts: Iterable[Formula]) -> Formula:
 
 
 def _negation(formula: Formula) -> Formula:
-    """Give the normalised form of "not formula"."""
+    """Return the normalised form of "not formula"."""
     if isinstance(formula, Not):
         return normalise(formula.part)
     if isinstance(formula, And):

@@ -80,18 +80,18 @@ class AnyOf:
             part.check(schema)
 
     def holds(self, column: Column) -> NDArray[np.bool_]:
-        """Tell for each row of a column whether an alternative holds."""
+        """Return for each row of a column whether an alternative holds."""
         covered = self.alternatives[0].holds(column)
         for part in self.alternatives[1:]:
             covered = covered | part.holds(column)
         return covered
 
     def fails(self, column: Column) -> NDArray[np.bool_]:
-        """Tell for each row of a column whether all alternatives fail."""
+        """Return for each row of a column whether all alternatives fail."""
         return reduce(np.logical_and, (part.fails(column) for part in self.alternatives))
 
     def accepts(self, value: Value) -> bool:
-        """Tell whether one value satisfies an alternative."""
+        """Return whether one value satisfies an alternative."""
         return any(part.accepts(value) for part in self.alternatives)
 
     def __str__(self) -> str:
@@ -100,7 +100,7 @@ class AnyOf:
         return f"{first} (or {' or '.join(words)})"
 
     def to_json(self) -> dict[str, object]:
-        """Give the condition as plain data, with its alternatives under ``any``."""
+        """Return the condition as plain data, with its alternatives under ``any``."""
         parts = [part.to_json() for part in self.alternatives]
         for part in parts:
             del part["column"]
@@ -133,12 +133,12 @@ CONDITION = define(
 
 
 def any_of(alternatives: Sequence[Plain]) -> Condition:
-    """Give the condition with these alternatives, plain if there is only one."""
+    """Return the condition with these alternatives, plain if there is only one."""
     return alternatives[0] if len(alternatives) == 1 else AnyOf(tuple(alternatives))
 
 
 def negate(condition: Condition) -> Condition:
-    """Give the condition that holds exactly where another one does not, missing values included."""
+    """Return the condition that holds where another does not, missing values included."""
     parts = condition.alternatives
     *known, last = parts
     if isinstance(last, Presence):
@@ -149,7 +149,7 @@ def negate(condition: Condition) -> Condition:
 
 
 def opposite(condition: Condition) -> Condition:
-    """Give the condition that is true where another one is false, unknown where that is unknown.
+    """Return the condition that is true where another one is false, unknown where that is unknown.
 
     Conditions that accept missing values beside others have no such opposite.
     """
@@ -159,7 +159,7 @@ def opposite(condition: Condition) -> Condition:
 
 
 def _others(parts: Sequence[Plain]) -> list[Plain]:
-    """Give the conditions on known values that hold where none of ranges or labels does."""
+    """Return the conditions on known values that hold where none of ranges or labels does."""
     first = parts[0]
     if isinstance(first, Labels):
         return [Labels(first.column, first.labels, not first.negated)]
@@ -178,7 +178,7 @@ def _others(parts: Sequence[Plain]) -> list[Plain]:
 
 
 def _apart(low: Plain, high: Plain) -> bool:
-    """Tell whether one range ends before the other starts, with something between them."""
+    """Return whether one range ends before the other starts, with something between them."""
     assert isinstance(low, Range)
     assert isinstance(high, Range)
     return low.high < high.low or (low.high == high.low and low.high_open and high.low_open)

@@ -1,4 +1,4 @@
-"""What a rule says where its body holds: an outcome, by the form of its model.
+"""What a rule does where its body holds: an outcome, by the form of its model.
 
 ``Adds`` moves the scores of classes (additive rules), ``Claims`` a class with a precision (terms of
 DNF formulas), ``Votes`` has a share of a vote (terms of rule sets that vote), ``Says`` gives a
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from rulewright.data import DISTRIBUTION, NUMBER, PLACE, WEIGHT, Fields, define, described, list_of
 from rulewright.rules.checks import finite_number
+from rulewright.rules.figures import format_signed, write_exact, write_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,12 +29,9 @@ _HEAD = define(
 
 _OTHERWISE = described("Added where the body is known not to hold; 0 if left out.", NUMBER)
 
-# From here on, decimals are noise.
-_LARGE = 1e6
-
 
 class Head(NamedTuple):
-    """The classes a rule speaks for: one, or all from the first to the last."""
+    """The classes of a rule: one, or all from the first to the last."""
 
     first: int
     last: int
@@ -82,7 +80,7 @@ class Head(NamedTuple):
         return f"{names[self.first]} to {names[self.last]}"
 
     def to_json(self) -> int | list[int]:
-        """Give one index, or the first and the last."""
+        """Return one index, or the first and the last."""
         return list(self) if self.is_union else self.first
 
 
@@ -114,7 +112,7 @@ class _ForHead:
         return f"{self} {self.title} for {self.head.text(names)}"
 
     def to_json(self) -> dict[str, Any]:
-        """Give the outcome as plain data."""
+        """Return the outcome as plain data."""
         return {"head": self.head.to_json(), self.key: self.value}
 
 
@@ -140,7 +138,7 @@ class Adds(_ForHead):
     fields: ClassVar[Fields] = Fields(
         {"head": _HEAD, "adds": NUMBER},
         {"otherwise": _OTHERWISE},
-        "The scores of the classes of the head grow; of a number the head is 0.",
+        "The scores of the classes of the head grow; the head of regression rules is 0.",
     )
 
     def __post_init__(self) -> None:
@@ -154,11 +152,17 @@ class Adds(_ForHead):
     @property
     def number_text(self) -> str:
         """Write what is added to a number, in units of the target."""
-        text = f"{self.value:+.4g}"
-        return f"{text}, otherwise {self.otherwise:+.4g}" if self.otherwise else text
+        text = write_number(self.value, "+")
+        return f"{text}, otherwise {write_number(self.otherwise, '+')}" if self.otherwise else text
+
+    @property
+    def exact_text(self) -> str:
+        """Write what is added with all digits."""
+        text = write_exact(self.value, "+")
+        return f"{text}, otherwise {write_exact(self.otherwise, '+')}" if self.otherwise else text
 
     def to_json(self) -> dict[str, Any]:
-        """Give the outcome as plain data."""
+        """Return the outcome as plain data."""
         obj = _ForHead.to_json(self)
         return {**obj, "otherwise": self.otherwise} if self.otherwise else obj
 
@@ -191,8 +195,8 @@ class Votes(_ForHead):
 
     __slots__ = ()
     key: ClassVar[str] = "votes"
-    measure: ClassVar[str] = "share"
-    title: ClassVar[str] = "of 100 votes"
+    measure: ClassVar[str] = "vote_share"
+    title: ClassVar[str] = "votes"
     fields: ClassVar[Fields] = Fields(
         {"head": PLACE, "votes": WEIGHT},
         about="The share of the rule in the vote for this class.",
@@ -260,20 +264,12 @@ class Says:
         return _with_probability(self, names)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the outcome as plain data."""
+        """Return the outcome as plain data."""
         obj: dict[str, Any] = {"says": list(self.distribution)}
         return obj if self.weight == 1.0 else {**obj, "weight": self.weight}
 
 
 Outcome: TypeAlias = Adds | Claims | Votes | Says
-
-
-def format_signed(value: float) -> str:
-    """Write what is added to a score: three decimals, and a sign unless they are all 0."""
-    if abs(value) >= _LARGE:
-        return f"{value:+.3g}"
-    text = f"{value:+.3f}"
-    return text if float(text) else text[1:]
 
 
 def outcome_from_json(obj: object) -> Outcome:
@@ -297,4 +293,4 @@ def _with_probability(outcome: Claims | Says, names: Sequence[str]) -> str:
 
 def _check_one_class(head: Head) -> None:
     if head.is_union:
-        raise ValueError(f"this rule speaks for one class, not for the classes {list(head)}")
+        raise ValueError(f"this rule needs one class as its head, not the classes {list(head)}")

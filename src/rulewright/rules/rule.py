@@ -9,19 +9,19 @@ from typing import get_args
 from rulewright.data import ANY, Fields, Part
 from rulewright.rules.coverage import Coverage, NumberCoverage, coverage_from_json
 from rulewright.rules.formula import FORMULA, Formula, formula_from_json
-from rulewright.rules.outcomes import Adds, Head, Outcome, outcome_from_json
+from rulewright.rules.outcomes import Adds, Head, Outcome, Votes, outcome_from_json
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """IF the body holds THEN the outcome.
+    """A body, and the outcome where it holds: the rule applies there.
 
     Parameters
     ----------
     body : Formula
         A conjunction of conditions, the common case, or another formula.
     outcome : Outcome
-        What the rule says, by the form of its model.
+        What the rule does, by the form of its model.
     coverage : Coverage or NumberCoverage
         What was counted on the rows where the body holds.
     """
@@ -39,19 +39,26 @@ class Rule:
 
     @property
     def head(self) -> Head:
-        """The classes that the outcome speaks for."""
+        """The classes that the outcome is about."""
         return self.outcome.head
 
     @property
     def precision(self) -> float:
-        """Share of the head in the covered weight; NaN where no classes are covered."""
+        """Counted share of the head in the covered weight; NaN where no classes were counted."""
+        if isinstance(self.coverage, NumberCoverage):
+            return math.nan
+        return self.coverage.precision(self.head)
+
+    @property
+    def share(self) -> float:
+        """Share of the head to expect: the precision, corrected for optimism where known."""
         if isinstance(self.coverage, NumberCoverage):
             return math.nan
         return self.coverage.share(self.head)
 
     @property
-    def precision_interval(self) -> tuple[float, float]:
-        """Wilson's 95 percent interval of the precision, with weights read as counts of rows."""
+    def share_interval(self) -> tuple[float, float]:
+        """Wilson's 95 percent interval of the share, with weights read as counts of rows."""
         if isinstance(self.coverage, NumberCoverage):
             return math.nan, math.nan
         return self.coverage.share_interval(self.head)
@@ -62,16 +69,21 @@ class Rule:
         return self.coverage.class_weights if isinstance(self.coverage, Coverage) else ()
 
     @property
+    def counts(self) -> tuple[float, ...] | None:
+        """Counted weight of each class; None where nothing was counted, as in older files."""
+        return self.coverage.counts if isinstance(self.coverage, Coverage) else None
+
+    @property
     def expected_weights(self) -> tuple[float, ...]:
-        """Weight of each class in as many rows as the support; empty for a target of numbers."""
+        """Weight of each class in as many rows as the support; empty for regression."""
         return self.coverage.expected_weights if isinstance(self.coverage, Coverage) else ()
 
     def with_outcome(self, outcome: Outcome) -> Rule:
-        """Give the same rule with another outcome."""
+        """Return the same rule with another outcome."""
         return Rule(self.body, outcome, self.coverage)
 
     def to_json(self) -> dict[str, object]:
-        """Give the rule as plain data."""
+        """Return the rule as plain data."""
         return {
             "if": self.body.to_json(),
             "then": self.outcome.to_json(),
@@ -93,9 +105,11 @@ class Rule:
 
     def __str__(self) -> str:
         if isinstance(self.coverage, NumberCoverage) and isinstance(self.outcome, Adds):
-            return f"IF {self.body} THEN {self.outcome.number_text} to the number"
+            return f"{self.body}: {self.outcome.number_text}"
         names = [f"class {k}" for k in range(self.head.last + 2)]
-        return f"IF {self.body} THEN {self.outcome.text(names)}"
+        text = self.outcome.text(names)
+        adds = isinstance(self.outcome, Adds | Votes)
+        return f"{self.body}: {text}" if adds else f"IF {self.body} THEN {text}"
 
 
 def rule_fields(outcome: Part, coverage: Part) -> Fields:

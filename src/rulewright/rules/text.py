@@ -14,8 +14,9 @@
                  | name ["not"] "in" "{" label ("," label)* "}"
                  | name "is" ("missing" | "known")
 
-All alternatives of a condition are about one column. Names and labels are bare words, words with
-brackets such as ``max(price)``, or JSON strings in double quotes.
+All alternatives of a condition are about one column. Names and labels are bare words such as
+``red`` and ``12-month``, words with brackets such as ``max(price)``, or JSON strings in double
+quotes. The label ``true`` needs no quotes; a label that is a number or a keyword does.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from rulewright.rules.condition import Labels, Plain, Presence, Range
 from rulewright.rules.conjunction import Conjunction
 from rulewright.rules.formula import And, Formula, Not, Or, normalise
 from rulewright.rules.label_sets import AnyOf, Condition
-from rulewright.rules.words import BARE_WORD, KEYWORDS, call_end
+from rulewright.rules.words import KEYWORDS, call_end, word_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,13 +99,14 @@ class _Token(NamedTuple):
 
 
 class _Reader:
-    """Takes conditions off the front of a text, looking one token ahead."""
+    """Reads formulas from the front of a text, looking one token ahead."""
 
     def __init__(self, text: str) -> None:
         self._tokens = _tokens(text)
         self._next = next(self._tokens)
 
     def formula(self) -> Formula:
+        """Read a formula."""
         parts = [self._joint()]
         while self.skip("or"):
             parts.append(self._joint())
@@ -126,6 +128,7 @@ class _Reader:
         return Conjunction() if self.skip("true") else Conjunction((self.condition(),))
 
     def condition(self) -> Condition:
+        """Read a condition."""
         first = self._plain()
         if not self.skip("("):
             return first
@@ -169,6 +172,7 @@ class _Reader:
         return found
 
     def end(self, expected: str) -> None:
+        """Raise a ValueError unless the text ends here."""
         if self._next.kind != "end":
             raise self._error(expected)
 
@@ -191,6 +195,8 @@ class _Reader:
     def _label(self) -> str:
         if self._next.kind == "number":
             raise self._error(f'a label (a label that is a number is quoted: "{self._next.text}")')
+        if self.skip("true"):
+            return "true"
         return self._word("a label")
 
     def _word(self, expected: str) -> str:
@@ -247,9 +253,9 @@ def _token(text: str, start: int) -> tuple[_Token, int]:
         return _Token("word", word, start), end
     if (after := call_end(text, start)) is not None:
         return _Token("word", text[start:after], start), after
-    if match := BARE_WORD.match(text, start):
-        kind: Literal["sign", "word"] = "sign" if match[0] in KEYWORDS else "word"
-        return _Token(kind, match[0], start), match.end()
+    if (word := word_at(text, start)) is not None:
+        kind: Literal["sign", "word"] = "sign" if word in KEYWORDS else "word"
+        return _Token(kind, word, start), start + len(word)
     if literal := _literal(text, start):
         return _Token("number", literal[1], start), start + len(literal[1])
     if match := _SYMBOL.match(text, start):

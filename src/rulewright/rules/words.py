@@ -3,15 +3,44 @@
 import json
 import re
 
+from rulewright.data import KINDS
+
 KEYWORDS = frozenset({"and", "in", "not", "is", "missing", "known", "true", "or"})
 BARE_WORD = re.compile(r"[^\W\d][\w.\-]*")
+DIGIT_WORD = re.compile(r"\d[\w.\-]*[^\W\d_][\w.\-]*")
 _JSON = json.JSONDecoder()
 _ALTERNATIVE = re.compile(r"\(\s*or\b")
 
 
+def word_at(text: str, start: int) -> str | None:
+    """Find the bare word at a place, keywords included: ``red``, or ``12-month``.
+
+    A word that begins with a digit is longer than any threshold that begins there.
+    """
+    if match := BARE_WORD.match(text, start):
+        return match[0]
+    match = DIGIT_WORD.match(text, start)
+    if match is None:
+        return None
+    literals = (kind.literal.match(text, start) for kind in KINDS.values())
+    longest = max((len(found[0]) for found in literals if found), default=0)
+    return match[0] if len(match[0]) > longest else None
+
+
+def write_label(text: str) -> str:
+    """Write a label of a column or a class; unlike a name it may be the word ``true``."""
+    return text if text == "true" else write_word(text)
+
+
+def write_class(text: str) -> str:
+    """Write a class in the text of a model: in quotes only where a list of classes needs them."""
+    plain = text.isprintable() and text.strip() == text != "" and "  " not in text
+    return text if plain and not set(text) & set('",:;()') else write_word(text)
+
+
 def write_word(text: str) -> str:
-    """Write a label: bare if that is unambiguous, else as a JSON string."""
-    if BARE_WORD.fullmatch(text) and text not in KEYWORDS:
+    """Write a name or label: bare if that is unambiguous, else as a JSON string."""
+    if text not in KEYWORDS and word_at(text, 0) == text:
         return text
     # Unprintable characters are escaped.
     return json.dumps(text, ensure_ascii=not text.isprintable())

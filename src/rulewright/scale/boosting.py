@@ -93,7 +93,7 @@ class PartedRows:
         return PrefixPruning(required, self._sum_prefixes) if kind else Pruning(required)
 
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, Blocks]:
-        """Grow a rule on the next draw; tell also which blocks were drawn."""
+        """Grow a rule on the next draw; return also which blocks were drawn."""
         blocks = self._draw_blocks()
         return self.grower.make_rule(self._grow_conditions(blocks, score, limits)), blocks
 

@@ -66,7 +66,7 @@ class Coding:
     @property
     def nominal(self) -> NDArray[np.uint8]:
         """Whether each column is nominal."""
-        return np.array([not bins.schema.type.ordered for bins in self.bins], dtype=np.uint8)
+        return np.array([not bins.schema.has_order for bins in self.bins], dtype=np.uint8)
 
     def make_columns(self) -> BinnedColumns:
         """Return the columns without rows, for the conditions of rules."""

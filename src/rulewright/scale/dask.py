@@ -155,7 +155,7 @@ class ActorParts:
         gc.collect()  # calls of Dask's actors are cycles that keep the actors on their workers
 
     def _submit_actor(self, group: list[Any], workers: list[str] | None = None) -> Any:
-        """Make an actor of some parts, where they are if that is still possible."""
+        """Create an actor of some parts, where they are if that is still possible."""
         return self.client.submit(
             Holder,
             group,

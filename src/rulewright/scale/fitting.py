@@ -126,7 +126,7 @@ def _place_parts(
     folder: str | os.PathLike[str] | None,
     n_threads: int,
 ) -> Iterator[tuple[Parts, Keep]]:
-    """Give the parts of a table, and where their codes are kept."""
+    """Return the parts of a table, and where their codes are kept."""
     if isinstance(X, str | os.PathLike):
         for name, value in (("y", y), ("sample_weight", sample_weight)):
             if value is not None and not isinstance(value, str):

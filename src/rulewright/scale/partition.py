@@ -81,14 +81,14 @@ class PartitionState:
         return self._histogram
 
     def _are_affordable(self) -> bool:
-        """Tell whether histograms of all blocks take less memory than the rows do."""
+        """Return whether histograms of all blocks take less memory than the rows do."""
         n_codes, n_lanes = int((self.train.codes.n_bins + 1).sum()), self.train.stats.shape[1]
         per_row = self.train.codes.codes.nbytes + self.train.stats.nbytes
         return BLOCKS * n_codes * n_lanes * 8 <= per_row
 
 
 def is_drawn(blocks: Blocks) -> BoolArray:
-    """Tell for each block whether it is among these."""
+    """Return for each block whether it is among these."""
     chosen = np.zeros(BLOCKS, dtype=np.bool_)
     chosen[list(blocks)] = True
     return chosen
@@ -283,7 +283,7 @@ class RowScores:
         return change
 
     def loss_change(self, rule: AppliedRule) -> int:
-        """Tell what a rule would do to the loss, in steps."""
+        """Return what a rule would do to the loss, in steps."""
         cover = self.cover(rule)
         e, labels = self.exp_scores[cover], self.labels[cover]
         voted = e[:, rule.first : rule.last + 1].sum(axis=1)

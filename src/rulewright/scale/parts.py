@@ -148,7 +148,7 @@ class FileParts:
 
 @contextmanager
 def map_codes_to_files(folder: str | os.PathLike[str] | None = None) -> Iterator[Keep]:
-    """Give a function that keeps codes in files of a folder, which is removed at the end."""
+    """Return a function that keeps codes in files of a folder, which is removed at the end."""
     try:
         place = Path(tempfile.mkdtemp(prefix="rulewright-", dir=folder))
     except OSError as error:

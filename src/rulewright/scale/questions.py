@@ -74,13 +74,13 @@ def sum_covered(known: PartitionState, blocks: Blocks, pair: int, rule: AppliedR
 
 @ask_partition
 def loss_change(known: PartitionState, rule: AppliedRule) -> PartSums:
-    """Tell what a rule would do to the loss, in steps of losses."""
+    """Return what a rule would do to the loss, in steps of losses."""
     return PartSums.of(known.train.loss_change(rule))
 
 
 @ask_partition
 def aside_change(known: PartitionState) -> PartSums:
-    """Tell what the last rule changed of the loss of the rows kept aside, in steps."""
+    """Return what the last rule changed of the loss of the rows kept aside, in steps."""
     return PartSums.of(known.aside_changes[-1])
 
 

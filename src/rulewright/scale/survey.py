@@ -127,7 +127,7 @@ def survey_part(part: TablePart, reading: PartReading, share: float) -> PartSumm
 
 
 def is_sampled(hashes: NDArray[np.uint64], share: float) -> NDArray[np.bool_]:
-    """Tell which rows are in the sample."""
+    """Return which rows are in the sample."""
     return hashes < np.uint64(share * SPAN)
 
 

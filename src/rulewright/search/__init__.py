@@ -1,6 +1,6 @@
-"""Find rules: greedy growth with any score, nodes of trees, DNF formulas by local search.
+"""Search for rules: greedy growth with any score, nodes of trees, DNF by local search.
 
-Each name brings its module when it is first used.
+Each name imports its module when it is first used.
 """
 
 import lazy_loader

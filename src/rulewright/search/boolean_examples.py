@@ -1,4 +1,4 @@
-"""Boolean examples of two classes: checks, whole-number weights, and packed bits for kernels."""
+"""Boolean examples of two classes: validation, integer weights, and packed bits for kernels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def packed_columns(X: Any, n_rows: int) -> PackedCovers:
     Parameters
     ----------
     X : array of shape (rows, variables), or packed columns
-        Values are 0 or 1. `PackedCovers` are taken as they are; an array of type uint64 is read as
+        Values are 0 or 1. `PackedCovers` are used unchanged; an array of type uint64 is read as
         packed columns of shape (variables, words): row i is bit i % 64 of word i // 64.
     n_rows : int
         Number of rows.
@@ -52,7 +52,7 @@ def packed_columns(X: Any, n_rows: int) -> PackedCovers:
 
 
 def checked_booleans(values: ArrayLike, name: str) -> BoolArray:
-    """Turn zeros and ones into Booleans; the error names the place of any other value."""
+    """Convert zeros and ones to Booleans; the error names the place of any other value."""
     values = np.asarray(values)
     if values.dtype == np.bool_:
         return values
@@ -74,10 +74,10 @@ def group_vectors(variables: PackedCovers) -> tuple[IntArray, IntArray]:
 
 @dataclass(frozen=True, eq=False)
 class BooleanExamples:
-    """Rows of two classes with weights as the search counts them: whole numbers.
+    """Rows of two classes with the integer weights of the search.
 
-    Rows without weight are left out. Row weights that are whole and not large are kept exactly;
-    others are rounded to 12 bits of the largest in their class, the smallest to 1.
+    Rows without weight are dropped. Integer row weights are kept exactly unless they are large;
+    others are rounded to 12 bits of the maximum in their class, and at least to 1.
 
     Attributes
     ----------
@@ -85,13 +85,13 @@ class BooleanExamples:
         The rows where each variable is true.
     labels : Boolean array
     weights : int32 array
-        Whole weight of each row.
+        Integer weight of each row.
     units : (int, int)
-        By what a negative and a positive multiply their weight.
+        Factors of the integer weights of negatives and positives.
     costs : float array
-        What an error on each row costs: its weight times the weight of its class.
+        Cost of an error on each row: its weight times its class weight.
     counts : float array
-        Weight of each row without the weight of its class; ones if there were no weights.
+        Row weights without class weights; ones if there were no weights.
     """
 
     variables: PackedCovers
@@ -150,16 +150,16 @@ class BooleanExamples:
 
     @cached_property
     def unit_costs(self) -> StatArray:
-        """Cost of an error on each row in whole numbers, as the search counts."""
+        """Cost of an error on each row, as an integer."""
         return self.weights.astype(np.int64) * np.where(self.labels, self.units[1], self.units[0])
 
     @property
     def unit_value(self) -> float:
-        """What a whole cost of 1 stands for."""
+        """The value of an integer cost of 1."""
         return float(self.costs.sum() / self.unit_costs.sum())
 
     def whole_cost(self, formula: DnfFormula) -> int:
-        """Return the cost of a formula in whole numbers."""
+        """Return the cost of a formula as an integer."""
         return int(self.unit_costs[formula_cover(self.variables, formula) != self.labels].sum())
 
     def count(self, rows: BoolArray) -> float:
@@ -168,7 +168,7 @@ class BooleanExamples:
 
     @cached_property
     def lower_bound(self) -> int:
-        """Whole cost that no formula avoids: rows of both classes with the same vector."""
+        """Integer cost that no formula avoids: rows of both classes with the same vector."""
         first, group = group_vectors(self.variables)
         by_class = np.zeros((2, len(first)), dtype=np.int64)
         np.add.at(by_class, (self.labels.astype(np.intp), group), self.unit_costs)
@@ -183,7 +183,7 @@ class BooleanExamples:
 
     @cached_property
     def bit_weights(self) -> IntArray:
-        """Whole weights in the order of `bits`."""
+        """Integer weights in the order of `bits`."""
         return np.concatenate([self.weights[self.labels], self.weights[~self.labels]])
 
 
@@ -204,12 +204,12 @@ def _checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray
 def _class_weights(
     class_weight: Mapping[int, float] | str | None, labels: BoolArray, counts: FloatArray
 ) -> tuple[tuple[float, float], float]:
-    """Return weights of the negative and the positive class, and a factor that both share."""
+    """Return weights of the negative and the positive class, and their common factor."""
     if class_weight is None:
         return (1.0, 1.0), 1.0
     if isinstance(class_weight, str):
         if class_weight != "balanced":
-            raise ValueError(f"class_weight={class_weight!r} is not known; 'balanced' is")
+            raise ValueError(f"class_weight={class_weight!r} is unknown; use 'balanced' or a dict")
         positive, total = float(counts[labels].sum()), float(counts.sum())
         negative = total - positive
         if min(positive, negative) <= 0:
@@ -225,7 +225,7 @@ def _class_weights(
 
 
 def _whole_weights(counts: FloatArray, labels: BoolArray) -> tuple[IntArray, tuple[float, float]]:
-    """Return whole weights, and what a weight of 1 stands for in either class."""
+    """Return integer weights, and the value of a weight of 1 in each class."""
     whole = np.rint(counts).astype(np.int64) if counts.max() < 2**53 else np.zeros(1, np.int64)
     if np.array_equal(whole, counts):
         common = int(np.gcd.reduce(whole))
@@ -241,7 +241,7 @@ def _whole_weights(counts: FloatArray, labels: BoolArray) -> tuple[IntArray, tup
 
 
 def _units(negative: float, positive: float) -> tuple[int, int]:
-    """Turn the costs of both classes into whole numbers of (nearly) the same ratio."""
+    """Convert the costs of both classes to integers with (nearly) the same ratio."""
     largest = max(negative, positive)
     if not (negative.is_integer() and positive.is_integer() and largest <= LARGEST_UNIT):
         negative, positive = (round(cost / largest * LARGEST_UNIT) for cost in (negative, positive))

@@ -1,4 +1,4 @@
-"""Rows as Booleans for the learners of DNF rule sets."""
+"""Rows as Boolean features, for learners of DNF rule sets."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray, IntArray
 
 MOST_COPIES = 2**20
-"""Copies of rows that folds and bags are drawn from, about; beyond, a copy weighs more than 1."""
+"""Approximate maximum number of copies for folds and bags; beyond it, copies weigh more."""
 
 
 @dataclass(frozen=True, eq=False)
 class BooleanRows:
-    """Answers of rows to the questions of an encoding, with their classes and weights.
+    """Boolean features of rows, with their classes and weights.
 
     Parameters
     ----------
     covers : PackedCovers
-        The rows that answer yes to each question.
+        The rows for which each feature is true.
     labels : int array
         Class of each row.
     weights : float array
@@ -47,7 +47,7 @@ class BooleanRows:
         return self._cache[head]
 
     def weighted_examples(self, head: int, weights: FloatArray) -> BooleanExamples:
-        """Return the examples of a class with other weights; rows of weight 0 are left out."""
+        """Return the examples of a class with other weights; rows of weight 0 are dropped."""
         return BooleanExamples.of(self.covers, self.labels == head, sample_weight=weights)
 
     def term_weights(self, formula: DnfFormula, n_classes: int) -> FloatArray:
@@ -59,7 +59,7 @@ class BooleanRows:
         return weights
 
     def accuracy(self, formula: DnfFormula, head: int) -> float:
-        """Return the share of weight on the right side of the formula of a class."""
+        """Return the weighted accuracy of the formula of a class."""
         right = formula_cover(self.covers, formula) == (self.labels == head)
         return float(right @ self.weights / self.weights.sum())
 
@@ -68,19 +68,19 @@ class BooleanRows:
 class MergedRows:
     """Distinct rows, and the copies of them that folds and bags are drawn from.
 
-    A row and its class that occur three times are one distinct row with three copies, each of which
-    may be left out on its own.
+    A row and its class that occur three times are one distinct row with three copies; each copy
+    may be held out separately.
 
     Parameters
     ----------
     rows : TrainingSet
-        The distinct rows, with the sums of the weights of their copies.
+        The distinct rows, with summed weights.
     place : int array
         The distinct row of each copy.
     weights : float array
         Weight of each copy.
     group : int array
-        The distinct row of each row as it was given.
+        The distinct row of each original row.
     """
 
     rows: TrainingSet
@@ -94,17 +94,17 @@ class MergedRows:
         return self.rows.labels[self.place]
 
     def as_given(self, weights: FloatArray) -> MergedRows:
-        """Return the same with the rows as they were given, with their weights, as copies."""
+        """Return the same with the original rows and weights as copies."""
         return replace(self, place=self.group, weights=weights)
 
     def part(self, chosen: BoolArray) -> FloatArray:
-        """Return the weights of the distinct rows if only the chosen copies are there."""
+        """Return the weights of the distinct rows if only the chosen copies are used."""
         n_rows = len(self.rows)
         sums = np.bincount(self.place[chosen], self.weights[chosen], minlength=n_rows)
         return sums.astype(np.float64)
 
     def sort_rows(self) -> MergedRows:
-        """Return the rows in an order that does not depend on the order they were given in."""
+        """Return the rows in a canonical order, independent of the given one."""
         columns = [self.rows.labels, *(column.values for column in self.rows.columns)]
         return self.take(np.lexsort(columns))
 
@@ -126,14 +126,14 @@ def merge_equal_rows(rows: TrainingSet, *, repeat: bool = True) -> MergedRows:
     rows : TrainingSet
         The rows.
     repeat : bool
-        Whether whole-number weights are repetitions: a row of weight two then has two copies, as
-        if it occurred twice. With other weights, or without `repeat`, each row is one copy.
+        Whether integer weights are repetitions: a row of weight two then has two copies. With other
+        weights, or without `repeat`, each row is one copy.
     """
     values = np.column_stack([*(column.values for column in rows.columns), rows.labels])
     keys = np.where(np.isnan(values), np.nan, values + 0.0)  # one kind of NaN, one zero
     _, first, group = np.unique(keys.view(np.int64), axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    place = np.argsort(order)[group.ravel()]  # distinct rows are numbered as they first occur
+    place = np.argsort(order)[group.ravel()]  # number distinct rows by first occurrence
     weights = np.bincount(place, rows.weights).astype(np.float64)
     distinct = replace(rows.take(first[order]), weights=weights)
     if repeat and np.array_equal(np.rint(rows.weights), rows.weights):

@@ -1,4 +1,4 @@
-"""Search for a k-term DNF formula without any error, by random partitions of the positives."""
+"""Search for a k-term DNF formula without errors, by random partitions of the positives."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from rulewright.encoding import PackedCovers
 
 MOST_PAIR_WORK = 2**30
-"""Operations beyond which pairs of positives are left out of the bound of the block size."""
+"""Number of operations beyond which pairs of positives are ignored in the block size bound."""
 
 
 @dataclass(frozen=True)
 class ConsistencyResult:
-    """Whether a formula of k terms covers all positives and no negative.
+    """Result of the search for a formula of k terms that covers all positives and no negative.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class ConsistencyResult:
     stop_reason : str
         "optimal", "contradictory", "proven_infeasible", "restarts", "time" or "cancelled".
     guaranteed : bool
-        Whether the status is certain, or for NOT_FOUND, wrong with probability of at most `delta`.
+        Whether the status is certain or, for NOT_FOUND, wrong with probability at most `delta`.
     delta : float
-        Bound of the probability that a formula exists although none was found; 0 if certain.
+        Bound on the probability that a formula exists although none was found; 0 if certain.
     restarts : int
         Number of partitions tried.
     ln_restarts_needed : float
@@ -76,27 +76,27 @@ def find_consistent_dnf(
 ) -> ConsistencyResult:
     """Search for at most k terms that together cover all positives and no negative.
 
-    A restart puts the positives, in random order, into k parts such that the literals shared by a
-    part cover no negative. If a formula exists, a restart finds one with a probability that is
-    bounded from below; hence the number of restarts after which NOT_FOUND is wrong with
-    probability of at most `delta`.
+    A restart assigns the positives, in random order, to k parts such that the literals shared by a
+    part cover no negative. If a formula exists, the success probability of a restart is bounded
+    from below. This gives the number of restarts after which NOT_FOUND is wrong with probability at
+    most `delta`.
 
     Parameters
     ----------
     X, y : as for `search_dnf`
         Boolean matrix (rows, variables) or packed columns; 0 and 1.
     k : int
-        Most terms.
+        Maximum number of terms.
     delta : float
         Accepted probability of missing a formula that exists.
     max_restarts : int
-        Most restarts, whatever delta asks for.
+        Maximum number of restarts, regardless of delta.
     break_symmetry : bool
-        Let a row open only the first unused part: often faster, but no bound is known.
+        Let a row open only the first unused part: often faster, but without a known bound.
     generalise : bool
-        Drop literals from the found terms as long as no negative becomes covered.
+        Drop literals from the found terms while no negative becomes covered.
     time_limit, random_state, n_jobs, progress
-        As for `search_dnf`; progress gets the restarts done and infinity.
+        As for `search_dnf`; progress receives the number of restarts and infinity.
     """
     check_whole("k", k, 1)
     check_whole("max_restarts", max_restarts, 1)
@@ -153,9 +153,9 @@ class _Plan(NamedTuple):
 
 @dataclass(frozen=True)
 class _Problem:
-    """Distinct rows; negatives that differ from all positives in a variable are left out.
+    """Distinct rows; negatives that differ from all positives in some variable are dropped.
 
-    No term of shared literals covers such a negative, so decisions are the same without it.
+    No term of shared literals covers such a negative, so decisions do not change without it.
     """
 
     positives: PackedCovers  # the rows where each variable is true
@@ -170,7 +170,7 @@ class _Problem:
         return cls(positives, negatives.take(near))
 
     def chances(self, k: int, delta: float) -> Bound:
-        """Bound the probability that a restart succeeds, and thereby the restarts needed."""
+        """Bound the success probability of a restart, and derive the number of restarts needed."""
         counts = self.positives.count()
         varies = (counts > 0) & (counts < self.positives.n_rows)
         positives, negatives = (
@@ -181,7 +181,7 @@ class _Problem:
         return randomsearch_success(len(positives), k, size.value, delta)
 
     def solve(self, plan: _Plan, n_threads: int, slices: Slices) -> ConsistencyResult:
-        """Try partitions until one works or the budget is spent."""
+        """Try partitions until one succeeds or the budget is spent."""
         chances = self.chances(plan.k, plan.delta)
         enough, ln_needed = chances.terms["restarts"], chances.terms["ln_restarts"]
         if plan.one_new:
@@ -197,7 +197,7 @@ class _Problem:
     def try_partitions(
         self, plan: _Plan, enough: float, n_threads: int, slices: Slices
     ) -> tuple[DnfFormula | None, int]:
-        """Return the formula of the first partition that works, and how many were tried."""
+        """Return the formula of the first successful partition, and the number tried."""
         rows = self.positives.transpose().words, self.negatives.transpose().words
         budget = int(min(plan.max_restarts, enough))
         slices.size, done = n_threads, 0
@@ -219,7 +219,7 @@ def _distinct(rows: PackedCovers) -> PackedCovers:
 
 
 def _generalise(result: ConsistencyResult, negatives: PackedCovers) -> ConsistencyResult:
-    """Drop literals, in order, as long as no negative becomes covered."""
+    """Drop literals in order, while no negative becomes covered."""
     if result.formula is None:
         return result
     terms = []

@@ -1,4 +1,4 @@
-"""What a rule may look like: constraints on its columns and conditions, and limits of searches."""
+"""Constraints on rules: which columns and conditions they may use, and limits of searches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_GROUPS = 64
 
 
 class ConstraintError(DataError):
-    """A constraint that is wrong or cannot be met: the field of `Constraints`, and the reason."""
+    """A constraint that is invalid or cannot be met: the field of `Constraints`, and the reason."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(field, reason)
@@ -39,23 +39,23 @@ class ConstraintError(DataError):
 
 @dataclass(frozen=True)
 class Constraints:
-    """Limits on rules, by column name; columns without names are x0, x1, ...
+    """Expert constraints on rules, by column name; columns without names are x0, x1, ...
 
     Parameters
     ----------
     monotone : mapping of column name to {"increasing", "decreasing"}
-        Numeric columns that may move the prediction in one direction only: the higher the value,
-        the higher (or lower) the class, of two classes or of an ordinal target.
+        Numeric columns that may move the prediction in one direction only: higher values never
+        lower ("increasing") or never raise ("decreasing") the class, for two or ordered classes.
     forbidden, required : lists of column names
         Columns that no rule may use, and columns that every rule must use.
     operators : mapping of column name to operators
-        Operators allowed on a column, of "<=", ">=", "=", "!=", "is missing" and "is known".
+        Allowed operators per column: "<=", ">=", "=", "!=", "is missing", "is known".
     groups : list of lists of column names
-        The columns of a rule must all lie in one group. Columns that are in no group form one
-        more. There may be 64 groups.
+        All columns of a rule must belong to one group. Columns without a group form another one.
+        At most 64 groups.
     digits : int or mapping of column name to int, optional
-        Significant digits of the thresholds of all numeric columns, or of those named. Rules then
-        read ``x <= 1.2`` and ``x > 1.2``; the latter counts as the operator ">=".
+        Significant digits of the thresholds: one number for all numeric columns, or one per column.
+        Rules then read ``x <= 1.2`` and ``x > 1.2``; the latter counts as the operator ">=".
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Constraints:
 
     @classmethod
     def of(cls, value: object) -> Constraints:
-        """Return constraints from None (no constraints), a mapping of fields, or `Constraints`."""
+        """Create constraints from None (no constraints), a mapping of fields, or `Constraints`."""
         if isinstance(value, Constraints):
             return value
         if value is None:
@@ -104,7 +104,7 @@ class Constraints:
         return cls(**value)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the constraints as plain data, which `Constraints.of` reads."""
+        """Return the constraints as plain data for `Constraints.of`."""
         plain = {
             "monotone": dict(self.monotone),
             "forbidden": list(self.forbidden),
@@ -116,7 +116,7 @@ class Constraints:
         return {name: value for name, value in plain.items() if value}
 
     def check(self, schema: Schema) -> None:
-        """Raise a ConstraintError for the first constraint that the columns cannot meet."""
+        """Raise a ConstraintError for the first constraint that does not fit the columns."""
         for option, name in self._iterate_names():
             if name not in schema:
                 raise ConstraintError(
@@ -142,7 +142,7 @@ class Constraints:
         ]
         if max(bits, default=0) >> MOST_GROUPS:
             why = (
-                f"there are more than {MOST_GROUPS}, with that of the columns in none. Merge some."
+                f"there are more than {MOST_GROUPS}, including columns without a group. Merge some."
             )
             raise ConstraintError("groups", why)
         return bits
@@ -158,10 +158,12 @@ class Constraints:
     def _check_kinds(self, schema: Schema) -> None:
         for option, name in self._iterate_names():
             if option in ("monotone", "digits") and not schema[name].type.ordered:
-                why = f"column {name!r} is nominal, and labels have no order. Name numeric columns."
+                why = (
+                    f"column {name!r} is nominal, and labels are not ordered. Name numeric columns."
+                )
                 raise ConstraintError(option, why)
             if option == "digits" and not schema[name].type.arithmetic:
-                why = f"column {name!r} holds no numbers to round. Name numeric columns."
+                why = f"column {name!r} has no numbers to round. Name numeric columns."
                 raise ConstraintError(option, why)
         for name, allowed in self.operators.items():
             fitting = schema[name].type.operators
@@ -174,16 +176,14 @@ class Constraints:
         both = sorted({*self.required} & {*self.forbidden})
         if both:
             raise ConstraintError(
-                "required", f"column {both[0]!r} is forbidden too. Choose one of them."
+                "required", f"column {both[0]!r} is also forbidden. Choose one of them."
             )
         bits, shared = self.group_bits(schema), -1
         for name in self.required:
             shared &= bits[schema.index(name)]
         if not shared:
-            why = (
-                f"no group holds {', '.join(self.required)} together, so no rule can use them all."
-            )
-            raise ConstraintError("required", f"{why} Put them into one group.")
+            why = f"no group contains {', '.join(self.required)}, so no rule can use them all."
+            raise ConstraintError("required", f"{why} Put them in one group.")
 
 
 def _to_list(option: str, value: Any) -> list[Any]:
@@ -200,7 +200,7 @@ def _name(option: str, name: object) -> str:
 
 
 def _names(option: str, value: Any) -> tuple[str, ...]:
-    """Check a list of column names, and sort it, because its order has no meaning."""
+    """Check a list of column names and sort it, because its order has no meaning."""
     return tuple(sorted({_name(option, name) for name in _to_list(option, value)}))
 
 
@@ -230,11 +230,11 @@ def _operators(column: str, value: Any) -> tuple[str, ...]:
     for operator in allowed:
         if not isinstance(operator, str) or operator not in OPERATORS:
             raise ConstraintError(
-                "operators", f"{operator!r} for {column} is none of {', '.join(OPERATORS)}."
+                "operators", f"{operator!r} for {column} is not one of {', '.join(OPERATORS)}."
             )
     if not allowed:
         raise ConstraintError(
-            "operators", f"{column} has none. To exclude a column, name it forbidden."
+            "operators", f"{column} has none. To exclude a column, use forbidden."
         )
     return tuple(operator for operator in OPERATORS if operator in allowed)
 
@@ -243,7 +243,7 @@ def _digits(column: str, value: Any) -> int:
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or not 1 <= value <= MOST_DIGITS:
         raise ConstraintError(
-            "digits", f"{column} must have a whole number from 1 to {MOST_DIGITS}, not {value!r}."
+            "digits", f"{column} must have an integer from 1 to {MOST_DIGITS}, not {value!r}."
         )
     return int(value)
 
@@ -251,34 +251,34 @@ def _digits(column: str, value: Any) -> int:
 MOST = 2**31 - 1
 
 MOST_LABELS = 32
-"""Labels of a set: as many as LightGBM takes."""
+"""Maximum number of labels in a set, as in LightGBM."""
 
 LABEL_SMOOTHING = 10.0
-"""Weight, in units of h, that draws the mean of a label towards 0; lighter labels are in no set."""
+"""Weight, in units of h, that shrinks the mean of a label to 0; lighter labels are in no set."""
 
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """Limits on the rules that a search may return, in the user's words.
+    """Constraints on the rules that a search may return, in terms of columns and weights.
 
     Parameters
     ----------
     max_conditions : int, optional
-        Most conditions in a rule.
+        Maximum number of conditions per rule.
     min_weight : float
-        Least weight that a rule must cover among the rows searched.
+        Minimum weight that a rule must cover among the search rows.
     tolerance : float
-        A condition is added only if it improves the criterion by more than this.
+        Minimum improvement of the criterion for adding a condition.
     missing_conditions : bool
-        Whether "is missing" and "is known" are conditions too.
+        Whether rules may use "is missing" and "is known".
     not_equal : bool
-        Whether "!=" is a condition too.
+        Whether rules may use "!=".
     label_sets : bool
-        Whether "in" and "not in" are conditions too, wherever "=" and "!=" are. Only scores of one
-        pair (g, h) have them.
+        Whether rules may use "in" and "not in" wherever "=" and "!=" are allowed. Only for scores
+        with one pair (g, h).
     constraints : Constraints
-        What an expert allows. Operators named there for a column are allowed whatever
-        `missing_conditions` and `not_equal` say.
+        Expert constraints. Operators named there for a column override `missing_conditions` and
+        `not_equal`.
     """
 
     max_conditions: int | None = None
@@ -290,7 +290,7 @@ class SearchLimits:
     constraints: Constraints = field(default_factory=Constraints)
 
     def compile(self, schema: Schema, unit: float) -> Limits:
-        """Translate to columns by position and to fixed-point steps of `unit`."""
+        """Convert to column positions and fixed-point steps of `unit`."""
         self.constraints.check(schema)
         required = [name in self.constraints.required for name in schema.names]
         if self.max_conditions is not None and self.max_conditions < sum(required):
@@ -319,7 +319,7 @@ class SearchLimits:
         constraints = self.constraints
         allowed = set(constraints.operators.get(column, self._usual))
         if column in constraints.monotone:
-            # A rule that raises the class as the column grows must hold for all larger values.
+            # A rule that raises the class of an increasing column must apply to all larger values.
             allowed.discard("<=" if constraints.monotone[column] == vote else ">=")
         if column in constraints.forbidden:
             allowed.clear()
@@ -327,7 +327,7 @@ class SearchLimits:
 
     @property
     def _usual(self) -> list[str]:
-        """Operators of a column for which none are named."""
+        """Operators of a column without named operators."""
         unusual = set() if self.missing_conditions else {"is missing", "is known"}
         unusual |= set() if self.not_equal else {"!="}
         return [operator for operator in OPERATORS if operator not in unusual]

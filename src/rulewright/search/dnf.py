@@ -45,16 +45,16 @@ class DnfSearchResult:
     errors, false_negatives, false_positives : float
         Misclassified rows, by sample weight.
     cost : float
-        The same by sample weight and class weight: what was made small.
+        Errors by sample weight and class weight: the search objective.
     n_literals : int
         Number of literals.
     term_counts : tuple of (float, float)
-        Sample weight of positives and of negatives that each term covers.
+        Sample weight of positives and of negatives covered by each term.
     stop_reason : str
         "optimal" (no error), "lower_bound" (no formula has a lower cost), "steps", "time" or
         "cancelled".
     steps, restarts : int
-        Steps of all restarts together, and their number.
+        Total number of steps, and number of restarts.
     seed : int
         Seed of the random numbers.
     trace : tuple of (int, float, int)
@@ -96,25 +96,25 @@ def search_dnf(
     progress: Progress | None = None,
     check: bool = False,
 ) -> DnfSearchResult:
-    """Search for a formula of at most k terms that separates positives from negatives.
+    """Search for a formula with at most k terms that separates positives from negatives.
 
-    A step takes a random misclassified row and generalises a term (a positive that no term
-    covers) or specialises one (a covered negative) by one literal.
+    A step picks a random misclassified row. It removes a literal from a term if the row is an
+    uncovered positive, or adds one if the row is a covered negative.
 
     Parameters
     ----------
     X : Boolean matrix of shape (rows, variables), packed columns, or BooleanExamples
         Packed columns are `PackedCovers` or a uint64 array of the shape (variables, words) in which
         row i is bit i % 64 of word i // 64.
-        `BooleanExamples` bring labels and weights with them; `y` is then None.
+        `BooleanExamples` include labels and weights; `y` is then None.
     y : array of 0 and 1
         1 for positives.
     k : int
-        Most terms.
+        Maximum number of terms.
     max_steps : int
-        Steps of each restart.
+        Maximum number of steps per restart.
     max_literals : int or None
-        Most literals of the formula.
+        Maximum number of literals in the formula.
     p_g1 : float
         Probability of generalising a random term instead of the nearest.
     p_g2 : float
@@ -122,24 +122,25 @@ def search_dnf(
     p_s : float
         Probability of adding a random literal that rejects the row instead of the best.
     init : {"seeded", "uniform"}
-        First terms: each literal of a random positive with probability 1/2, or each variable
-        positive, negated or absent with 1/3.
+        First terms: each literal of a random positive with probability 1/2; or each variable
+        positive, negated or absent with probability 1/3.
     focused : bool
         Whether to remove and add only literals that the row violates.
     n_restarts : int
-        Independent runs; the lowest (cost, literals, number of the run) wins.
+        Independent runs; the lowest (cost, literals, run number) wins.
     class_weight : {0: float, 1: float}, "balanced" or None
         Cost of an error by class.
     sample_weight : array or None
-        Weights of rows; a weight of 2 is the row twice.
+        Row weights; a weight of 2 equals a repeated row.
     time_limit : float or None
-        Seconds after which the best so far is returned; results may then differ between runs.
+        Time limit in seconds; the best formula so far is returned, so results may differ between
+        runs.
     random_state : int, RandomState or None
         Seed. The result does not depend on `n_jobs`.
     n_jobs : int or None
-        Threads that share the restarts.
+        Number of threads that share the restarts.
     progress : function or None
-        Called with (steps, cost of the best) about five times a second; a true value stops the
+        Called with (steps, best cost) about five times a second; a true return value stops the
         search.
     check : bool
         Recount every score and raise RuntimeError if one differs; slow.
@@ -152,7 +153,7 @@ def search_dnf(
     for name, share in (("p_g1", p_g1), ("p_g2", p_g2), ("p_s", p_s)):
         check_share(name, share)
     if init not in ("seeded", "uniform"):
-        raise ValueError(f"init={init!r} is not known; 'seeded' and 'uniform' are")
+        raise ValueError(f"init={init!r} is unknown; use 'seeded' or 'uniform'")
     random = optional("sklearn.utils").check_random_state(random_state)
     seed = int.from_bytes(random.bytes(8), "little")
     settings = DnfSettings(
@@ -175,7 +176,7 @@ def search_dnf(
 
 
 def dnf_covers(X: Any, formula: DnfFormula, n_rows: int | None = None) -> BoolArray:
-    """Tell which rows satisfy the formula; packed columns need the number of rows."""
+    """Return which rows satisfy the formula; packed columns need the number of rows."""
     return formula_cover(packed_columns(X, len(X) if n_rows is None else n_rows), formula)
 
 
@@ -187,7 +188,7 @@ def simplify_dnf(
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> DnfFormula:
-    """Drop terms and literals without which the formula is no worse."""
+    """Drop terms and literals that do not improve the formula."""
     examples = as_examples(X, y, class_weight, sample_weight)
     gains = np.where(examples.labels, 1, -1) * examples.unit_costs
     return simplify_formula(formula, examples.variables, gains)
@@ -199,10 +200,12 @@ def as_examples(
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> BooleanExamples:
-    """Return X if it is examples already; check rows, labels and weights otherwise."""
+    """Return X if it already is BooleanExamples; else validate rows, labels and weights."""
     if isinstance(X, BooleanExamples):
         if y is not None or class_weight is not None or sample_weight is not None:
-            raise ValueError("BooleanExamples bring labels and weights; give y=None and no weights")
+            raise ValueError(
+                "BooleanExamples include labels and weights: use y=None and no weights"
+            )
         return X
     if y is None:
         raise ValueError("y=None: rows need labels")
@@ -212,7 +215,7 @@ def as_examples(
 def _run(
     examples: BooleanExamples, settings: DnfSettings, n_threads: int, slices: Slices
 ) -> DnfSearchResult:
-    """Search until all restarts are done or there is no more time."""
+    """Search until all restarts are done or the time is over."""
     if examples.one_class or not examples.varies or settings.max_literals == 0:
         return _result(examples, None, 0, settings, "steps")
     search = kernels.DnfSearch(examples.bits, examples.bit_weights, examples.n_positives, settings)
@@ -233,7 +236,7 @@ def _result(
     settings: DnfSettings,
     reason: str,
 ) -> DnfSearchResult:
-    """Describe the best formula, or TRUE or FALSE where one of them costs less."""
+    """Describe the best formula; TRUE or FALSE if one of them costs less."""
     formula, score, trace = FALSE, examples.whole_cost(FALSE), []
     if examples.whole_cost(TRUE) < score:
         formula, score = TRUE, examples.whole_cost(TRUE)

@@ -24,12 +24,12 @@ FALSE: DnfFormula = ()
 
 
 def term_cover(variables: PackedCovers, term: Term) -> BoolArray:
-    """Tell which rows satisfy the term, given the rows where each variable is true."""
+    """Return which rows satisfy the term, given the rows where each variable is true."""
     return variables.intersection(term).row_mask()
 
 
 def formula_cover(variables: PackedCovers, formula: DnfFormula) -> BoolArray:
-    """Tell which rows satisfy a term of the formula."""
+    """Return which rows satisfy at least one term of the formula."""
     covered = ~variables.all_rows(1, variables.n_rows)
     for term in formula:
         covered |= variables.intersection(term)
@@ -42,12 +42,12 @@ def count_literals(formula: DnfFormula) -> int:
 
 
 def decode(terms: Iterable[Sequence[int]]) -> DnfFormula:
-    """Turn literals as kernels write them (2 * variable, plus 1 if negated) into a formula."""
+    """Convert literals of kernels (2 * variable, plus 1 if negated) to a formula."""
     return tuple(tuple((code // 2, code % 2 == 0) for code in term) for term in terms)
 
 
 def drop_subsumed(formula: DnfFormula) -> DnfFormula:
-    """Drop every term that has all literals of another; of equal terms the first stays."""
+    """Drop every term that has all literals of another; of equal terms keep the first."""
     sets = [frozenset(term) for term in formula]
     return tuple(
         term
@@ -61,7 +61,7 @@ def drop_subsumed(formula: DnfFormula) -> DnfFormula:
 
 
 def simplify_formula(formula: DnfFormula, variables: PackedCovers, gains: StatArray) -> DnfFormula:
-    """Drop terms and literals, one at a time, as long as that costs nothing.
+    """Drop terms and literals one by one, while the cost does not increase.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def simplify_formula(formula: DnfFormula, variables: PackedCovers, gains: StatAr
     variables : PackedCovers
         The rows where each variable is true.
     gains : int64 array
-        What covering each row saves: positive for positives, negative for negatives.
+        Gain of covering each row: positive for positives, negative for negatives.
     """
     before: DnfFormula | None = None
     while formula != before:
@@ -86,7 +86,7 @@ def simplify_formula(formula: DnfFormula, variables: PackedCovers, gains: StatAr
 
 
 def _shorten_term(term: Term, variables: PackedCovers, gains: StatArray) -> Term:
-    """Drop the literals without which the term gains no less."""
+    """Drop the literals without which the gain of the term is at least as high."""
     best = gains[term_cover(variables, term)].sum()
     for literal in term:
         shorter = tuple(other for other in term if other != literal)

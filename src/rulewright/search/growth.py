@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class FoundRule:
     """A grown rule: its vote and its conditions, as tests on codes and, on request, on values.
 
-    The loss that made the statistics knows what a vote means.
+    The meaning of a vote depends on the loss that made the statistics.
     """
 
     vote: int
@@ -51,11 +51,11 @@ class FoundRule:
 
     @cached_property
     def test_array(self) -> IntArray:
-        """The tests as kernels read them."""
+        """The tests in the format of kernels."""
         return pad_tests(self.tests)
 
     def prefix(self, length: int) -> FoundRule:
-        """Return the rule with its first `length` conditions only."""
+        """Return the rule with only its first `length` conditions."""
         return self._with(self.grown[:length], self.tests[:length])
 
     def without(self, place: int) -> FoundRule:
@@ -64,12 +64,12 @@ class FoundRule:
         return self._with(grown, self.tests[:place] + self.tests[place + 1 :])
 
     def only(self, places: list[int]) -> FoundRule:
-        """Return the rule with the conditions at these places only."""
+        """Return the rule with only the conditions at these places."""
         grown, tests = self.grown, self.tests
         return self._with(tuple([grown[i] for i in places]), tuple([tests[i] for i in places]))
 
     def followed_by(self, rest: FoundRule) -> FoundRule:
-        """Return the rule with the conditions of another after its own."""
+        """Return the rule with the conditions of another rule appended."""
         return self._with(self.grown + rest.grown, self.tests + rest.tests)
 
     def _with(self, grown: tuple[GrownCondition, ...], tests: tuple[Test, ...]) -> FoundRule:
@@ -80,7 +80,7 @@ class FoundRule:
         return kernels.cover_rows(codes, self.test_array, n_threads)
 
     def rule(self, head: Head, response: float, coverage: Coverage) -> Rule:
-        """Return the rule for the model: canonical conditions, response, what it covers."""
+        """Return the rule for the model: canonical conditions, response, coverage."""
         return Rule(self.body, Adds(head, response), coverage)
 
 
@@ -96,14 +96,14 @@ class RuleGrower:
     def grow(
         self, codes: CodeColumns, rows: RowArray, stats: StatArray, score: Score, limits: Limits
     ) -> FoundRule | None:
-        """Grow the rule that `score` rates best on `rows`; None when no condition helps."""
+        """Grow the rule with the best `score` on `rows`; None if no condition helps."""
         search = codes, rows, stats, score, limits, self.n_threads
         return self.make_rule(kernels.grow_rule(*search, self._workspace))
 
     def grow_from(
         self, roots: Roots, chosen: BoolArray, score: Score, limits: Limits
     ) -> FoundRule | None:
-        """Grow the rule that `score` rates best on the chosen blocks; None if none helps."""
+        """Grow the rule with the best `score` on the chosen blocks; None if none helps."""
         return self.make_rule(roots.grow(chosen, score, limits, self._workspace))
 
     def search(
@@ -116,7 +116,7 @@ class RuleGrower:
         beam: Beam,
         totals: StatArray,
     ) -> FoundRule | None:
-        """Search the rule that `score` rates best on `rows` with a beam; None if none helps.
+        """Search the rule with the best `score` on `rows` by a beam; None if none helps.
 
         `totals` are the sums over the rows that rules are compared with.
         """
@@ -124,7 +124,7 @@ class RuleGrower:
         return self.make_rule(kernels.grow_beam(*search))
 
     def make_rule(self, grown: GrownRule) -> FoundRule | None:
-        """Give a rule that a kernel returned its tests; None if it has no conditions."""
+        """Attach tests to a rule that a kernel returned; None if it has no conditions."""
         conditions, vote = grown
         if not conditions:
             return None

@@ -1,4 +1,4 @@
-"""Linear terms of rule ensembles: columns held between two quantiles, and their scale."""
+"""Linear terms of rule ensembles: columns clipped at two quantiles, and their scale."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from rulewright.search import Constraints
 
 SCALE = 0.4
-"""Deviation that a linear term is given: about the mean deviation of rules of any support."""
+"""Standard deviation of a linear term: about the mean deviation of rules of any support."""
 
 TAIL = 0.025
-"""Share of the rows beyond each bound of a line that stands beside rules."""
+"""Share of the rows beyond each clipping bound of a linear term."""
 
 
 def linear_terms(table: Table, weights: FloatArray, beta: float) -> tuple[LinearTerm, ...]:
-    """Return a term of slope 1 for every numeric column that varies between its quantiles.
+    """Return a term with slope 1 for every numeric column that varies between its quantiles.
 
-    The bounds are the weighted quantiles of beta and 1 - beta of the known values; missing values
-    count as the mean.
+    Values are clipped at the weighted quantiles of beta and 1 - beta of the known values; missing
+    values count as the mean.
     """
     terms = []
     for column in table.columns:
@@ -38,7 +38,7 @@ def linear_terms(table: Table, weights: FloatArray, beta: float) -> tuple[Linear
             continue
         low, high = weighted_quantiles(values, own, (beta, 1 - beta))
         held = np.clip(values, low, high)
-        with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest have no line
+        with np.errstate(over="ignore", invalid="ignore"):  # no linear term for extreme numbers
             center = float(np.average(held, weights=own))
             deviation = float(np.sqrt(own @ (held - center) ** 2 / weights.sum()))
         if not np.isfinite(deviation):
@@ -49,7 +49,7 @@ def linear_terms(table: Table, weights: FloatArray, beta: float) -> tuple[Linear
 
 
 def linear_columns(terms: tuple[LinearTerm, ...], table: Table) -> FloatArray:
-    """Return the terms as columns of the deviation `SCALE`, of shape (rows, terms)."""
+    """Return the terms as columns of shape (rows, terms), scaled to deviation `SCALE`."""
     factors = np.array([SCALE / term.deviation for term in terms])
     return np.asarray(units_of(terms, table) * factors)
 
@@ -57,7 +57,7 @@ def linear_columns(terms: tuple[LinearTerm, ...], table: Table) -> FloatArray:
 def weighted_quantiles(
     values: FloatArray, weights: FloatArray, shares: tuple[float, ...]
 ) -> list[float]:
-    """Return the smallest values at or below which lie the given shares of the weight."""
+    """Return the smallest values with at least the given shares of the weight at or below them."""
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(weights[order])
     places = np.searchsorted(reached, np.array(shares) * reached[-1] * (1 - 1e-12))
@@ -67,10 +67,10 @@ def weighted_quantiles(
 def allowed_terms(
     table: Table, weights: FloatArray, constraints: Constraints
 ) -> tuple[LinearTerm, ...]:
-    """Return the terms of the columns that may have a line beside rules.
+    """Return the terms of the columns that may have a linear term.
 
-    Conditions that an expert demands are those of rules: a column whose operators are named has no
-    line, and no column has one where rules must use another one.
+    A column with named operators has no linear term, because these constrain rules; no column
+    has one if rules must use another column.
     """
     refused = {*constraints.forbidden, *constraints.operators}
     return tuple(
@@ -81,6 +81,6 @@ def allowed_terms(
 
 
 def directions(terms: Sequence[LinearTerm], constraints: Constraints) -> list[int]:
-    """Return 1 for a line that must rise, -1 for one that must fall and 0 for a free one."""
+    """Return 1 for increasing terms, -1 for decreasing ones and 0 for unconstrained ones."""
     signs = {"increasing": 1, "decreasing": -1}
     return [signs.get(constraints.monotone.get(term.column, ""), 0) for term in terms]

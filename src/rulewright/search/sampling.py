@@ -1,4 +1,4 @@
-"""What a rule is grown on: random subsamples, or blocks of rows whose histograms are kept."""
+"""Samples to grow rules on: random subsamples, or blocks of rows with cached histograms."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LEAST_ROWS = 50
 
 
 class Subsampler:
-    """Draws subsamples of the same share of the rows (or columns), without replacement.
+    """Draws subsamples with a fixed share of the rows (or columns), without replacement.
 
     Fewer than `least` rows are never split: half of them would be too few to learn from, and
     integer weights stay equal to repetition.
@@ -60,16 +60,16 @@ class Subsampler:
         """Draw the next subsample."""
         if self.takes_all:
             return self.everyone
-        self.seed = (self.seed + 1) % 2**64  # neighbouring seeds give unrelated streams
+        self.seed = (self.seed + 1) % 2**64  # adjacent seeds give independent streams
         return kernels.draw_rows(self.n_rows, self.size, self.seed)
 
 
 def split_rows(
     labels: IntArray, fraction: float, random: np.random.RandomState
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Split rows into two ascending lists, `fraction` of every class in the second.
+    """Split rows into two ascending lists, with `fraction` of every class in the second.
 
-    A class keeps at least one row in the first; the second may lack rare classes.
+    A class keeps at least one row in the first list; the second may lack rare classes.
     """
     aside = np.zeros(len(labels), dtype=np.bool_)
     for label in np.unique(labels):
@@ -77,27 +77,27 @@ def split_rows(
         aside[rows[: min(round(fraction * len(rows)), len(rows) - 1)]] = True
     if not aside.any():
         raise ValueError(
-            f"stopping='validation': {len(labels)} rows are too few to keep {fraction:g} of them "
-            "aside; set another stopping or a larger validation_fraction"
+            f"stopping='validation': {len(labels)} rows are too few to hold out {fraction:g} of "
+            "them; choose another stopping or a larger validation_fraction"
         )
     return np.flatnonzero(~aside), np.flatnonzero(aside)
 
 
 N_BLOCKS = 20
-"""Blocks to choose from: a choice is unlike the others, and a sum of histograms is quick."""
+"""Number of blocks: enough for different choices, and few enough for fast sums."""
 
 LEAST_BLOCKED_ROWS = 50_000
-"""Fewer rows are drawn one by one: they are counted as fast as histograms of blocks are added."""
+"""Below this number of rows, rows are drawn one by one: counting them is as fast."""
 
 MOST_MISSES = 3
-"""Choices of blocks in turn that may bring no rule before rows are drawn one by one."""
+"""Consecutive choices without a rule before rows are drawn one by one."""
 
 FARTHEST = 0.02
-"""How far the share of the blocks chosen may be from the share that was asked for."""
+"""Maximum deviation of the share of chosen blocks from the requested share."""
 
 
 def count_blocks(codes: CodeColumns, n_rows: int, share: float) -> int:
-    """Return the blocks that draws of this share choose from; 0 if rows are drawn one by one."""
+    """Return the number of blocks for draws of this share; 0 if rows are drawn one by one."""
     n_blocks = N_BLOCKS if share < 1 else 1
     chosen = round(share * N_BLOCKS)
     near = share == 1 or (0 < chosen < N_BLOCKS and abs(chosen / N_BLOCKS - share) <= FARTHEST)
@@ -106,7 +106,7 @@ def count_blocks(codes: CodeColumns, n_rows: int, share: float) -> int:
 
 
 class RowDraws:
-    """Grows every rule on rows that are drawn for it.
+    """Grows every rule on its own random draw of rows.
 
     Parameters
     ----------
@@ -117,9 +117,9 @@ class RowDraws:
     share : float
         Share of the rows to draw.
     random : RandomState
-        Source of the draws.
+        Random numbers for the draws.
     telling : function, optional
-        Returns those of the rows drawn that tell about the rule; only these are counted.
+        Returns the drawn rows that are informative for the rule; only these are counted.
     """
 
     def __init__(
@@ -136,24 +136,24 @@ class RowDraws:
         self.takes_all = self.sampler.takes_all
 
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
-        """Grow a rule on the next draw; tell also which rows were drawn."""
+        """Grow a rule on the next draw; return it with the drawn rows."""
         rows, drawn = self.sampler.draw()
         search = self.codes, self.telling(rows), self.stats, score, limits
         return self.grower.grow(*search), drawn
 
     def following(self, rows: RowArray) -> AbstractContextManager[None]:
-        """Let the statistics of the rows change in the body."""
+        """Allow the statistics of the rows to change inside the context."""
         return nullcontext()
 
 
 class BlockDraws(RowDraws):
-    """Grows rules on blocks of consecutive rows, which are in random order if some are drawn.
+    """Grows rules on blocks of consecutive rows, in random order if some are drawn.
 
-    Where no condition helps alone, chance finds the first one, and twenty blocks leave it little
-    choice: after `MOST_MISSES` rules that were not added, rows are drawn one by one.
+    If no condition helps alone, chance finds the first one, and twenty blocks leave little
+    variation: after `MOST_MISSES` rejected rules, rows are drawn one by one.
 
-    Takes instead of `telling` the number of blocks, and the bits that no statistic of a row
-    exceeds.
+    Instead of `telling` it takes the number of blocks, and the number of bits that bounds every
+    statistic.
     """
 
     def __init__(
@@ -167,14 +167,14 @@ class BlockDraws(RowDraws):
         bits: int,
     ) -> None:
         super().__init__(grower, codes, stats, share, random)
-        # a sampler of blocks whose share is that of the rows
+        # a sampler of blocks with the same share as the rows
         self.blocks = Subsampler(n_blocks, round(share * n_blocks) / n_blocks, random, least=1)
-        self.n_missed = 0  # rules since the last one that was added
+        self.n_missed = 0  # rules since the last accepted one
         self.sizes = np.diff(np.arange(n_blocks + 1) * codes.n_rows // n_blocks)
         self.roots = kernels.Roots(codes, stats, n_blocks, grower.n_threads, bits)
 
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
-        """Grow a rule on the next choice of blocks, or rows; tell also which rows are in it."""
+        """Grow a rule on the next choice of blocks, or rows; return it with its rows."""
         reads_all = score.n_lanes + (limits.min_weight > 0) == self.stats.shape[1]
         self.n_missed += 1
         if not (reads_all and (self.n_missed <= MOST_MISSES or self.takes_all)):
@@ -184,6 +184,6 @@ class BlockDraws(RowDraws):
         return self.grower.grow_from(self.roots, chosen, score, limits), drawn
 
     def following(self, rows: RowArray) -> AbstractContextManager[None]:
-        """Let the statistics of the rows, which ascend, change in the body: a rule is added."""
+        """Allow the statistics of the (ascending) rows to change inside the context."""
         self.n_missed = 0
         return self.roots.following(rows)

@@ -1,7 +1,7 @@
-"""Rules from trees: many small trees are grown on the residuals of a loss, every node is a rule.
+"""Rules from trees: small trees are grown on the residuals of a loss, and every node is a rule.
 
-Friedman and Popescu (2008), section 3: random subsamples and tree sizes make trees differ, and a
-share of each tree enters the memory function F, so that later trees explain what is left.
+Friedman and Popescu (2008), section 3: random subsamples and tree sizes make the trees differ. A
+share of each tree enters the memory function F, so that later trees explain the remainder.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from rulewright.rules import Conjunction
 
 PATIENCE = 50
-"""Generation ends after so many trees in a row without a new rule."""
+"""Consecutive trees without a new rule before generation ends."""
 
 
 class GenerationLoss(Protocol):
-    """What generation asks of a loss; scores F have the shape (rows, outputs)."""
+    """Loss used by rule generation; scores F have the shape (rows, outputs)."""
 
     start: FloatArray
     """The constant F_0 that minimises the loss, one number per output."""
@@ -42,27 +42,27 @@ class GenerationLoss(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Generation:
-    """How rules are generated.
+    """Settings of rule generation.
 
     Parameters
     ----------
     max_rules : int
-        Most rules.
+        Maximum number of rules.
     mean_leaves : float
         Lbar: a tree has ``2 + floor(u)`` leaves, u exponential with mean ``Lbar - 2``. Their mean
         is ``2 + 1 / (exp(1 / (Lbar - 2)) - 1)``, which is 3.54 for 4 and 19.5 for 20.
     learning_rate : float
         nu, the share of a tree that enters the memory function; 0 is bagging.
     subsample : float, optional
-        Share of the rows that a tree sees, by default those of ``min(N / 2, 100 + 6 sqrt(N))``.
+        Share of the rows for each tree, by default that of ``min(N / 2, 100 + 6 sqrt(N))`` rows.
         Fewer than 50 rows are not subsampled.
     inter_supp : float
-        Factor, at least 1, of the scores of splits on columns that the path already uses; a large
-        one suppresses interactions.
+        Factor, at least 1, of the split scores of columns already used on the path; a large one
+        suppresses interactions.
     onehot : bool
-        Whether nominal columns are split into one label and the others.
+        Whether nominal columns are split into one label and all others.
     limits : SearchLimits
-        What a rule may look like.
+        Constraints on the form of rules.
     """
 
     max_rules: int = 2000
@@ -86,7 +86,7 @@ class Generation:
             raise ValueError(f"subsample={self.subsample!r} must be above 0 and at most 1")
 
     def share(self, n_rows: int) -> float:
-        """Return the share of the rows that a tree sees."""
+        """Return the share of the rows for each tree."""
         if self.subsample is not None:
             return self.subsample
         return min(1 / 2, (100 + 6 * math.sqrt(n_rows)) / n_rows)
@@ -99,26 +99,25 @@ class Generation:
 
 @dataclass(frozen=True, eq=False)
 class TreeRules:
-    """Distinct rules, as from the nodes of many trees.
+    """Distinct rules, such as the nodes of many trees.
 
     Attributes
     ----------
     rules : tuple of Conjunction
-        No two cover the same training rows, or all that the other does not.
+        No two have equal or complementary covers on the training rows.
     covers : PackedCovers
         The training rows of each rule.
     supports : float64 array
-        Share of the training weight of each rule, above 0 and below 1.
+        Share of the training weight that each rule covers, above 0 and below 1.
     places : int32 array
-        For each rule that was found (each node but the roots, in the order of growth): the place of
-        the rule that is kept for it, or -1 if it was dropped (of support 0 or 1, or beyond
-        `max_rules`).
+        For each candidate (each node except roots, in the order of growth): the place of the rule
+        kept for it, or -1 if it was dropped (support 0 or 1, or beyond `max_rules`).
     complements : bool array
-        Whether it covers all rows but those of the rule that is kept.
+        Whether a candidate covers exactly the rows that the kept rule does not.
     trees : int32 array
-        For each rule the tree that it comes from.
+        The tree of each rule.
     drawn : PackedCovers or None
-        For each tree the rows that it was grown on; None if all were, or for other rules.
+        The growing rows of each tree; None if all were used, or for other rules.
     """
 
     rules: tuple[Conjunction, ...]
@@ -133,7 +132,7 @@ class TreeRules:
         return len(self.rules)
 
     def inside(self, place: int) -> BoolArray | None:
-        """Return the rows that the tree of a rule was grown on; None if there are no others."""
+        """Return the growing rows of a rule's tree; None if there are no others."""
         return None if self.drawn is None else self.drawn[[self.trees[place]]].row_mask()
 
 
@@ -145,7 +144,7 @@ def generate_rules(
     random: np.random.RandomState,
     n_threads: int = 1,
 ) -> TreeRules:
-    """Grow trees on the residuals of a loss until they give enough distinct rules."""
+    """Grow trees on the residuals of a loss until there are enough distinct rules."""
     n_rows = len(weights)
     sampler = Subsampler(n_rows, generation.share(n_rows), random)
     grower = TreeGrower(
@@ -178,14 +177,14 @@ def clean_rules(
     coder, distinct = Coder(rules, table.schema), DistinctRules(weights)
     bits = coder.compile(rules).bits(coder.codes(table, n_threads), n_threads)
     covers = PackedCovers(bits, table.n_rows)
-    # One by one, so that one of them is unpacked at a time.
+    # One by one, so that only one is unpacked at a time.
     sums = np.array([float(covers[[line]].dot(weights)[0]) for line in range(len(covers))])
     distinct.add(covers, sums, [*map(len, rules)], rules.__getitem__)
     return distinct.clean(len(rules))
 
 
 class _KeptRule(NamedTuple):
-    """A rule yet to be made, and whether its rows are those of its key or all others."""
+    """A rule to be created, and whether its rows are those of its key or their complement."""
 
     place: int
     make: Callable[[int], Conjunction]
@@ -197,22 +196,22 @@ class _KeptRule(NamedTuple):
 
 
 class DistinctRules:
-    """Rules by their rows: of equal covers, and of complements, the shorter and earlier is kept.
+    """Rules by their rows: of equal or complementary covers, the shortest and earliest is kept.
 
-    Rules of equal canonical form cover the same rows, so covers alone tell rules apart.
+    Rules with the same canonical form cover the same rows, so comparing covers is enough.
     """
 
     def __init__(self, weights: FloatArray) -> None:
         self.weights = weights
         self._kept: dict[bytes, _KeptRule] = {}
-        self._seen: list[tuple[int, bool]] = []  # place among the kept, complement of the key
+        self._seen: list[tuple[int, bool]] = []  # place among the kept rules, complement of the key
         self._n_added = 0  # trees, or lists of rules
 
     def __len__(self) -> int:
         return len(self._kept)
 
     def add_nodes(self, tree: Tree, reached: IntArray) -> int:
-        """Add the rules of a tree from the nodes that the rows reach; return how many are new."""
+        """Add the rules of a tree from the nodes that rows reach; return how many are new."""
         return self.add(
             PackedCovers.pack(tree.covers(reached)[1:]),
             tree.sums(reached, self.weights)[1:],
@@ -227,9 +226,9 @@ class DistinctRules:
         lengths: Sequence[int],
         make: Callable[[int], Conjunction],
     ) -> int:
-        """Add rules by their covers and the weights of those; return how many are new.
+        """Add rules by their covers and weights; return the number of new ones.
 
-        Only rules that are kept in the end are made.
+        Only the rules kept in the end are created.
         """
         before, supports = len(self), (sums / self.weights.sum()).tolist()
         for line, (key, complement) in enumerate(_keys(covers)):
@@ -246,7 +245,7 @@ class DistinctRules:
         return len(self) - before
 
     def clean(self, max_rules: int) -> TreeRules:
-        """Return the first rules, and the place of the rule that stands for each one added."""
+        """Return the first rules, and the place of the rule that represents each added one."""
         kept = [*self._kept.items()][:max_rules]
         seen = [(place if place < max_rules else -1, flag) for place, flag in self._seen]
         flags = [place >= 0 and flag != kept[place][1].complement for place, flag in seen]
@@ -261,14 +260,14 @@ class DistinctRules:
 
 
 def _keys(covers: PackedCovers) -> list[tuple[bytes, bool]]:
-    """Give a key that covers share with their complements: the one without the first row."""
+    """Return a key shared by a cover and its complement: the one without the first row."""
     has_first = covers.words[:, :1] & np.uint64(1) > 0
     words: WordArray = np.where(has_first, (~covers).words, covers.words)
     return [*zip(map(bytes, words), has_first[:, 0].tolist(), strict=True)]
 
 
 def _covers(keys: list[tuple[bytes, bool]], n_rows: int) -> PackedCovers:
-    """Give the covers that keys stand for."""
+    """Return the covers of keys."""
     empty = PackedCovers.pack(np.empty((0, n_rows), dtype=np.bool_)).words
     words = np.vstack([empty, *(np.frombuffer(key, dtype=np.uint64) for key, _ in keys)])
     packed, complement = PackedCovers(words, n_rows), np.array([flag for _, flag in keys], bool)

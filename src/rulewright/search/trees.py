@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from rulewright.search.constraints import SearchLimits
 
 TOLERANCE = 1e-9
-"""A split must lower the weighted squares of the residuals by more than this share."""
+"""Minimum relative decrease of the weighted squared residuals by a split."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A regression tree; node 0 is the root, split i makes the nodes 2 i + 1 and 2 i + 2.
+    """A regression tree; node 0 is the root, split i creates the nodes 2 i + 1 and 2 i + 2.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Tree:
     values : float64 array of shape (nodes, outputs)
         Weighted mean of the residuals of each node.
     binned : BinnedColumns
-        What codes stand for.
+        The meaning of codes.
     """
 
     grown: GrownTree
@@ -54,7 +54,7 @@ class Tree:
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes, the root included."""
+        """Number of nodes, including the root."""
         return len(self.values)
 
     def path(self, node: int) -> list[tuple[GrownSplit, bool]]:
@@ -71,7 +71,7 @@ class Tree:
         return len({split.column for split, _ in self.path(node)})
 
     def conjunction(self, node: int) -> Conjunction:
-        """Return the conditions on values that lead to a node, merged per column."""
+        """Return the conditions on values that lead to a node, merged by column."""
         path = self.path(node)
         return Conjunction.of(self._condition(split, is_left) for split, is_left in path)
 
@@ -79,6 +79,9 @@ class Tree:
         bins = self.binned.bins[split.column]
         name, first = bins.schema.name, split.codes[0]
         left: Condition
+        if split.op == Op.LESS_EQUAL and bins.schema.ranked:
+            ends = (0, first) if is_left else (first + 1, len(bins) - 1)
+            return bins.labels_from(*ends)
         if split.op == Op.LESS_EQUAL:
             cut = bins.cut(first, first + 1, Op.LESS_EQUAL, "midpoint")
             left = Range(name, high=cut, kind=bins.schema.kind)
@@ -89,7 +92,7 @@ class Tree:
         return left if is_left else opposite(left)
 
     def reach(self, codes: CodeColumns, n_threads: int = 1) -> IntArray:
-        """Find the deepest node that each row reaches: a leaf, or where its value is missing."""
+        """Find the deepest node that each row reaches: a leaf, or a node whose value is missing."""
         return kernels.route_rows(codes, self._routes, n_threads)
 
     @cached_property
@@ -105,14 +108,14 @@ class Tree:
         return Routes(children, columns, starts, flat)
 
     def covers(self, reached: IntArray) -> BoolArray:
-        """Tell for each node which rows it holds, from the deepest nodes that they reach."""
+        """Return for each node which rows it contains, given the deepest node of each row."""
         held: BoolArray = reached == np.arange(self.n_nodes, dtype=np.int32)[:, np.newaxis]
         for place, split in reversed([*enumerate(self.grown.splits)]):
             held[split.node] |= held[2 * place + 1] | held[2 * place + 2]
         return held
 
     def sums(self, reached: IntArray, weights: FloatArray) -> FloatArray:
-        """Sum the weights of the rows of each node, from the deepest nodes that they reach."""
+        """Sum the weights of the rows of each node, given the deepest node of each row."""
         sums = np.bincount(reached, weights, minlength=self.n_nodes).astype(np.float64)
         for place, split in reversed([*enumerate(self.grown.splits)]):
             sums[split.node] += sums[2 * place + 1] + sums[2 * place + 2]
@@ -120,7 +123,7 @@ class Tree:
 
 
 def _condition_on_labels(name: str, labels: tuple[str, ...], codes: list[int]) -> Labels:
-    """Name the labels of these codes or, if they are fewer, all others."""
+    """Return a condition with these labels, or with all others if these are fewer."""
     if 2 * len(codes) <= len(labels):
         return Labels(name, tuple(labels[code] for code in codes))
     others = set(range(len(labels))).difference(codes)
@@ -128,9 +131,9 @@ def _condition_on_labels(name: str, labels: tuple[str, ...], codes: list[int]) -
 
 
 class TreeGrower:
-    """Grows trees on binned columns, one native call each.
+    """Grows trees on binned columns, one native call per tree.
 
-    Infrequent labels of a column with too many labels for its rows are split as one label.
+    Infrequent labels of a column with too many labels are pooled into one.
 
     Parameters
     ----------
@@ -139,14 +142,14 @@ class TreeGrower:
     weights : float64 array
         Weight of each row, above 0.
     limits : SearchLimits
-        Columns, operators, length of paths and weight of nodes. A split needs both operators of
-        its children.
+        Constraints on columns, operators, path length and node weight. A split needs the
+        operators of both children.
     inter_supp : float
-        Factor of the scores of splits on columns that the path already uses.
+        Factor of the split scores of columns already used on the path.
     onehot : bool
-        Whether nominal columns are split into one label and the others.
+        Whether nominal columns are split into one label and all others.
     n_threads : int
-        Threads to use; the result does not depend on it.
+        Number of threads; does not change the result.
     """
 
     def __init__(
@@ -160,7 +163,7 @@ class TreeGrower:
         n_threads: int = 1,
     ) -> None:
         if limits.constraints.required:
-            raise DataError("required: not every rule of a tree uses a column; require none.")
+            raise DataError("required: tree nodes do not all use a column; do not require any.")
         self.binned, self.n_threads = binned, n_threads
         self._pooled = pool_labels(binned, weights)
         self.shape = TreeShape(max_leaves=1, reuse=inter_supp, onehot=onehot)
@@ -170,7 +173,7 @@ class TreeGrower:
         self._limits = limits.compile(binned.schema, unit)
 
     def grow(self, rows: RowArray, residuals: FloatArray, max_leaves: int) -> Tree:
-        """Fit a tree of at most so many leaves to the residuals (rows, outputs) of some rows."""
+        """Fit a tree of `max_leaves` leaves or fewer to residuals (rows, outputs) of some rows."""
         weighted = residuals * self._steps[rows, np.newaxis]
         unit = fixed_point_unit(float(np.abs(weighted).sum(axis=0).max(initial=0.0)))
         stats = self._buffer(residuals.shape[1])
@@ -189,7 +192,7 @@ class TreeGrower:
         return Tree(grown._replace(splits=splits), means * unit, self.binned)
 
     def _buffer(self, n_outputs: int) -> StatArray:
-        """Return the statistics of all rows; a tree writes and reads those of its own rows only."""
+        """Return a buffer for the statistics of all rows; a tree uses only its own rows."""
         if self._stats.shape[1] != n_outputs + 1:
             self._stats = np.zeros((len(self._steps), n_outputs + 1), dtype=STAT)
             self._stats[:, 0] = self._steps
@@ -197,7 +200,7 @@ class TreeGrower:
 
 
 def fixed_point_unit(total: float) -> float:
-    """Return the finest power of two of which a sum of absolute values fits into 61 bits."""
+    """Return the finest power of two such that the sum of absolute values fits into 61 bits."""
     if not math.isfinite(total):
-        raise ValueError("the weighted residuals are too large to be summed; scale the target down")
+        raise ValueError("the weighted residuals are too large to sum; scale the target down")
     return 2.0 ** max(math.ceil(math.log2(total)) - 61, -1022) if total > 0 else 1.0

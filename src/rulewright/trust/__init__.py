@@ -1,6 +1,6 @@
-"""How far to trust a model: statistics of its rules, certificates, conformal sets, abstention.
+"""How far to trust a model: statistics of rules, certificates, conformal sets, abstention.
 
-These functions need nothing but a model and data, so they work for a loaded model.
+These functions need only a model and data, so they work for loaded models.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""Abstention of votes and of any model of classes: errors against coverage, the lead to ask for."""
+"""Abstention of votes and classifiers: errors by coverage, and the choice of the lead."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def predict_or_abstain(model: RuleSetVotes, X: Any, abstain_label: Any = None) -> NDArray[Any]:
-    """Return labels as objects, `abstain_label` on the rows where the model abstains."""
+    """Return labels as objects, with `abstain_label` for rows where the model abstains."""
     scores = model.scores(X)
     labels = model.classes[model.decide(scores)].astype(object)
     labels[model.flags(scores)["abstains"]] = abstain_label
@@ -29,18 +29,18 @@ def predict_or_abstain(model: RuleSetVotes, X: Any, abstain_label: Any = None) -
 
 
 def selective_score(model: RuleSetVotes, X: Any, y: Any) -> SelectiveScore:
-    """Return the share of rows predicted, the errors among them, and those among all rows."""
+    """Return the share of predicted rows, and the errors among them and among all rows."""
     return count_selective_score(wrong_rows(model, X, y), ~model.abstains(X))
 
 
 def risk_coverage(model: RuleSetVotes, X: Any, y: Any) -> RiskCoverage:
-    """Return coverage and errors for each lead that `abstain` could be.
+    """Return coverage and errors for each possible value of `abstain`.
 
     Returns
     -------
     RiskCoverage
-        Arrays ``theta`` (leads), ``coverage`` (share of rows predicted), ``error`` (among those)
-        and ``joint_error`` (rows predicted and wrong, of all rows).
+        Arrays ``theta`` (leads), ``coverage`` (share of rows predicted), ``error`` (among these)
+        and ``joint_error`` (wrong predictions among all rows).
     """
     return count_risk_coverage(wrong_rows(model, X, y), model.margins(X))
 
@@ -50,26 +50,26 @@ def choose_abstain(
 ) -> float:
     """Find the smallest lead at which at most `target_error` of the predictions are wrong.
 
-    ``model.with_abstain(lead)`` is the model that asks for it.
+    ``model.with_abstain(lead)`` returns a model with this lead.
 
     Parameters
     ----------
     model : RuleSetVotes
         The vote.
     X, y : rows and their labels
-        Best rows that were not learned from.
+        Ideally rows that the model was not learned from.
     target_error : float
-        Share of wrong predictions that is allowed.
+        Maximum share of wrong predictions.
     delta : float, optional
-        Also for new rows, but for this probability: the exact bound of the error must be low
-        enough, for all leads tried at once.
+        If given, the error on new rows is bounded, too, except with this probability: the exact
+        upper bound of the error must reach the target, for all tried leads at once.
     """
     curve = risk_coverage(model, X, y)
     return lead_for_error(curve, len(np.asarray(y)), target_error, delta)
 
 
 def wrong_rows(model: ClassModel, X: Any, y: Any) -> BoolArray:
-    """Tell on which rows the predicted label is wrong, whether the model abstains or not."""
+    """Return the rows whose predicted label is wrong, whether the model abstains or not."""
     predicted, labels = model.predict(X), np.asarray(y)
     if labels.shape != predicted.shape:
         raise ValueError(f"y has the shape {labels.shape}, not one label per row of X")
@@ -77,26 +77,26 @@ def wrong_rows(model: ClassModel, X: Any, y: Any) -> BoolArray:
 
 
 _STEPS = 50
-"""Leads that are tried, fixed before the rows are seen: 0, 0.02, ..., 0.98."""
+"""Leads to try, fixed in advance: 0, 0.02, ..., 0.98."""
 
 
 @dataclass(frozen=True, eq=False)
 class Abstainer:
-    """A model that predicts only where its probabilities are clear enough.
+    """A model that abstains unless its probabilities are clear enough.
 
     Parameters
     ----------
     model : ClassModel
         The model.
     lead : float
-        How much more probable the first class must be than the second.
+        Required difference of the two largest probabilities.
     target_error, delta : float
-        The error among predictions of new rows is at most the target, but for probability delta
-        over draws of the calibration rows.
+        The error among predictions of new rows is at most the target, except with probability
+        delta over draws of the calibration rows.
     coverage, error : float
-        Share of the calibration rows that are predicted, and of errors among these.
+        Share of calibration rows with a prediction, and the error rate among them.
     n_rows : int
-        Calibration rows.
+        Number of calibration rows.
     """
 
     model: ClassModel
@@ -108,21 +108,20 @@ class Abstainer:
     n_rows: int
 
     def abstains(self, X: Any) -> BoolArray:
-        """Tell on which rows nothing is predicted."""
+        """Return the rows without a prediction."""
         return np.asarray(_leads(self.model.predict_proba(X)) < self.lead)
 
     def predict(self, X: Any, abstain_label: Any = None) -> Any:
-        """Give labels as objects, `abstain_label` where nothing is predicted."""
+        """Return labels as objects, with `abstain_label` for rows without a prediction."""
         labels = self.model.predict(X).astype(object)
         labels[self.abstains(X)] = abstain_label
         return labels
 
     def __str__(self) -> str:
         return (
-            f"predicts where the first class leads by {self.lead:.2f} or more: {self.coverage:.1%} "
+            f"predicts if the first class leads by {self.lead:.2f} or more: {self.coverage:.1%} "
             f"of {write_count(self.n_rows, 'calibration row')}, {self.error:.1%} of them "
-            f"wrong; of new "
-            f"predictions at most {self.target_error:.1%} are wrong, with confidence "
+            f"wrong; at most {self.target_error:.1%} of new predictions are wrong, with confidence "
             f"{1 - self.delta:.0%}"
         )
 
@@ -135,30 +134,30 @@ def abstain_at(
     Parameters
     ----------
     model : RuleModel or fitted estimator
-        A model of classes, of any form.
+        A classification model of any form.
     X, y : rows and their classes
-        Calibration rows: none of them may have been used to learn, choose or calibrate the model.
+        Calibration rows, not used to learn, choose or calibrate the model.
     target_error : float
-        Share of wrong predictions that is allowed.
+        Maximum share of wrong predictions.
     delta : float
-        Probability, over draws of calibration rows, with which the promise may be wrong.
+        Failure probability of the guarantee, over draws of calibration rows.
 
     Returns
     -------
     Abstainer
-        The model with its lead; a ValueError tells if no lead is good enough.
+        The model with its lead. Raises a ValueError if no lead reaches the target.
 
     Notes
     -----
-    The lead is the probability of the first class minus that of the second. For each of 50 leads,
-    fixed beforehand, the error among predictions is bounded exactly (Clopper and Pearson), with
-    delta / 50 each, so that the bound also holds for the lead that is chosen by it. Rows must be
-    independent and of the same source as new rows.
+    The lead is the difference of the two largest probabilities. For each of 50 leads, fixed in
+    advance, the error among predictions is bounded exactly (Clopper and Pearson) at level delta /
+    50, so that the bound also holds for the chosen lead. Rows must be independent and from the same
+    source as new rows.
     """
     model = model_of(model, "abstain_at")
     if not isinstance(model, ClassModel):
         raise ValueError(
-            "abstain_at needs a model of classes; conformal gives intervals of numbers"
+            "abstain_at needs a classification model; conformal gives intervals for regression"
         )
     checked_delta(delta, "delta")
     if not 0 < target_error < 1:
@@ -166,7 +165,7 @@ def abstain_at(
     table = rows_with_target(model, X, y)
     wrong = checked_class_codes(model, table) != model.decide(model.scores(table))
     curve = _at_fixed_leads(wrong, _leads(model.predict_proba(table)))
-    # Leads that no row reaches count too: how many there are depends on the rows.
+    # Leads that no row reaches count, too: their number depends on the rows.
     share = delta * len(curve.theta) / _STEPS
     lead = lead_for_error(curve, len(wrong), target_error, share)
     place = int(np.searchsorted(curve.theta, lead))
@@ -175,7 +174,7 @@ def abstain_at(
 
 
 def _leads(probabilities: FloatArray) -> FloatArray:
-    """Give the largest probability minus the second largest, which is 0 of a single class."""
+    """Return the difference of the two largest probabilities; 0 for a single class."""
     ordered = np.sort(np.column_stack([np.zeros(len(probabilities)), probabilities]), axis=1)
     return np.asarray(ordered[:, -1] - ordered[:, -2])
 

@@ -1,4 +1,4 @@
-"""Sets of classes and intervals of numbers with guaranteed coverage, for any model of rules."""
+"""Conformal prediction for any model: sets of classes, and intervals for regression."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _LEAST_SCALE = 1e-12
 
 @dataclass(frozen=True)
 class SetCoverage:
-    """How often sets or intervals hold the truth on labelled rows, and how large they are.
+    """Coverage and size of sets or intervals on labelled rows.
 
     Parameters
     ----------
     share : float
-        Share of the rows whose set holds the truth.
+        Share of the rows whose set contains the true value.
     low, high : float
-        Its exact interval of 95 %.
+        Its exact 95 % interval.
     size : float
-        Mean number of classes of a set, or mean width of an interval.
+        Mean number of classes per set, or mean width of the intervals.
     n_rows : int
-        Rows.
+        Number of rows.
     by_class : dict of str to float
-        The share among the rows of each class; empty for numbers.
+        Coverage for the rows of each class; empty for regression.
     """
 
     share: float
@@ -56,7 +56,7 @@ class SetCoverage:
 
 @dataclass(frozen=True, eq=False)
 class PredictionSets:
-    """Sets of classes, one for each row.
+    """Sets of classes, one per row.
 
     Parameters
     ----------
@@ -74,23 +74,23 @@ class PredictionSets:
 
     @property
     def sizes(self) -> Any:
-        """Number of classes of each set; 0 says that the row looks like no class."""
+        """Number of classes in each set; 0 means that the row resembles no class."""
         return self.member.sum(axis=1)
 
     @property
     def certain(self) -> BoolArray:
-        """Whether a set has one class only, which is then predicted; elsewhere to abstain."""
+        """Whether a set has exactly one class, which is then predicted; otherwise abstain."""
         return np.asarray(self.sizes == 1)
 
     def labels(self) -> list[list[Any]]:
-        """Give the labels of each set."""
+        """Return the labels in each set."""
         return [self.classes[row].tolist() for row in self.member]
 
     def __len__(self) -> int:
         return len(self.member)
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Give a dataframe with a row for each set: its text, its size, and a column per class."""
+        """Return a dataframe with a row per set: its text, its size, and a column per class."""
         table: dict[str, list[Any]] = {
             "set": [self._text(i) for i in range(len(self))],
             "size": self.sizes.tolist(),
@@ -117,7 +117,7 @@ class PredictionSets:
 
 @dataclass(frozen=True, eq=False)
 class ConformalSets:
-    """A model of classes whose answers are sets that hold the true class often enough.
+    """A classifier that predicts sets with guaranteed coverage of the true class.
 
     Parameters
     ----------
@@ -126,11 +126,11 @@ class ConformalSets:
     alpha : float
         Share of the rows whose set may miss the true class.
     by_class : bool
-        Whether that holds for the rows of each class.
+        Whether the guarantee holds for each class separately.
     thresholds : float array
-        A class belongs to the set if 1 minus its probability is at most this; one for each class.
+        A class belongs to the set if 1 minus its probability is at most its threshold.
     counts : tuple of int
-        Calibration rows behind each threshold.
+        Number of calibration rows behind each threshold.
     """
 
     model: ClassModel
@@ -140,19 +140,19 @@ class ConformalSets:
     counts: tuple[int, ...]
 
     def predict(self, X: Any) -> PredictionSets:
-        """Give the set of each row."""
+        """Return the set of each row."""
         member = 1.0 - self.model.predict_proba(X) <= self.thresholds
         return PredictionSets(self.model.classes, self.model.class_names, member)
 
     def predict_or_abstain(self, X: Any, abstain_label: Any = None) -> Any:
-        """Give the label of sets of one class as objects, `abstain_label` for all other rows."""
+        """Return labels as objects for sets with one class, and `abstain_label` for other rows."""
         sets = self.predict(X)
         labels = np.full(len(sets), abstain_label, dtype=object)
         labels[sets.certain] = self.model.classes[sets.member[sets.certain].argmax(axis=1)]
         return labels
 
     def evaluate(self, X: Any, y: Any) -> SetCoverage:
-        """Count on labelled rows, best fresh ones, how often the sets hold the class."""
+        """Measure the coverage on labelled rows, ideally new ones."""
         table = rows_with_target(self.model, X, y)
         codes, sets = checked_class_codes(self.model, table), self.predict(table)
         held = (codes >= 0) & sets.member[np.arange(len(codes)), np.maximum(codes, 0)]
@@ -164,15 +164,15 @@ class ConformalSets:
         return _coverage(held, sets.sizes, shares)
 
     def coverage_bound(self, delta: float = 0.05) -> float:
-        """Give the coverage that holds for these calibration rows, but for probability `delta`.
+        """Return the coverage given these calibration rows, valid except with probability `delta`.
 
-        With `by_class` it is that of the class with the fewest rows, and `delta` is for it alone.
+        With `by_class` it is the coverage of the class with the fewest rows, for that class alone.
         """
         return coverage_bound(min(self.counts), self.alpha, checked_delta(delta, "delta"))
 
     def __str__(self) -> str:
         whom = "of each class" if self.by_class else "of all rows"
-        lines = [f"sets that hold the class of {1 - self.alpha:.3g} {whom} at least:"]
+        lines = [f"sets that contain the class of {1 - self.alpha:.3g} {whom} or more:"]
         for name, threshold, n in zip(
             self.model.class_names, self.thresholds, self.counts, strict=True
         ):
@@ -185,20 +185,20 @@ class ConformalSets:
 
 @dataclass(frozen=True, eq=False)
 class ConformalIntervals:
-    """A model of numbers whose answers are intervals that hold the true number often enough.
+    """A regressor that predicts intervals with guaranteed coverage of the true number.
 
     Parameters
     ----------
     model : RuleModel
-        The model of numbers.
+        The regression model.
     alpha : float
         Share of the rows whose interval may miss the number.
     threshold : float
-        Half the width of an interval, in units of the scale.
+        Half the width of the intervals, in units of the scale.
     n_rows : int
-        Calibration rows.
+        Number of calibration rows.
     scale : RuleModel, optional
-        A model of how far the first one is off, by row.
+        A model of the absolute error of the first model, by row.
     """
 
     model: RuleModel
@@ -208,25 +208,25 @@ class ConformalIntervals:
     scale: RuleModel | None = None
 
     def predict(self, X: Any) -> FloatArray:
-        """Give the ends of the interval of each row, as an array of shape (rows, 2)."""
+        """Return the ends of the interval of each row, as an array of shape (rows, 2)."""
         centre = self.model.predict(X)
         half = self.threshold * _scales(self.scale, X, len(centre))
         return np.column_stack([centre - half, centre + half])
 
     def evaluate(self, X: Any, y: Any) -> SetCoverage:
-        """Count on labelled rows, best fresh ones, how often the intervals hold the number."""
+        """Measure the coverage on labelled rows, ideally new ones."""
         truth = rows_with_target(self.model, X, y).known_numbers.values
         low, high = self.predict(X).T
         return _coverage((low <= truth) & (truth <= high), high - low, {})
 
     def coverage_bound(self, delta: float = 0.05) -> float:
-        """Give the coverage that holds for these calibration rows, but for probability `delta`."""
+        """Return the coverage given these calibration rows, except with probability `delta`."""
         return coverage_bound(self.n_rows, self.alpha, checked_delta(delta, "delta"))
 
     def __str__(self) -> str:
         unit = "" if self.scale is None else " times the expected error of the row"
         return (
-            f"intervals that hold {1 - self.alpha:.3g} of the numbers at least: prediction "
+            f"intervals that contain {1 - self.alpha:.3g} or more of the numbers: prediction "
             f"+- {self.threshold:.4g}{unit} ({write_count(self.n_rows, 'calibration row')})"
         )
 
@@ -234,38 +234,38 @@ class ConformalIntervals:
 def conformal(
     model: Any, X: Any, y: Any, *, alpha: float = 0.1, by_class: bool = False, scale: Any = None
 ) -> ConformalSets | ConformalIntervals:
-    """Make answers that hold the truth with probability 1 - alpha at least, from calibration rows.
+    """Calibrate sets or intervals that contain the true value with probability 1 - alpha or more.
 
     Parameters
     ----------
     model : RuleModel or fitted estimator
         A model of any form.
     X, y : rows and their targets
-        Calibration rows: none of them may have been used to learn, choose or calibrate the model.
+        Calibration rows, not used to learn, choose or calibrate the model.
     alpha : float
-        Probability with which an answer may miss the truth.
+        Probability that a set or interval misses the true value.
     by_class : bool
-        Whether that shall hold for the rows of each class by itself (Mondrian), not on average
-        over classes. Rare classes then need about 1 / alpha calibration rows, or are always in the
-        set.
+        Whether the guarantee holds for each class separately (Mondrian), not only on average over
+        classes. Rare classes then need about 1 / alpha calibration rows; with fewer they belong to
+        every set.
     scale : RuleModel or fitted estimator, optional
-        For numbers, a model of the absolute error of the first, learned from other rows than the
-        calibration rows: intervals are then wider where it says that errors are larger.
+        For regression, a model of the absolute error of the first model, learned from rows other
+        than the calibration rows: intervals are wider where larger errors are expected.
 
     Returns
     -------
     ConformalSets or ConformalIntervals
-        ``predict`` gives sets of classes, or intervals of numbers; ``evaluate`` counts coverage.
+        ``predict`` returns sets of classes or intervals; ``evaluate`` measures the coverage.
 
     Notes
     -----
-    The guarantee is that of split conformal prediction: it needs no assumption on the model, only
-    that calibration rows and new rows are exchangeable, as independent rows of one source are. It
-    holds on average over calibration rows and new rows; ``coverage_bound`` is a bound for the
-    calibration rows at hand. It is no statement about a single row, nor about groups of rows other
-    than classes. The score of a class is 1 minus its probability (Sadinle, Lei and Wasserman,
-    2019), that of a number the absolute error, divided by the scale if there is one (Lei et al.,
-    2018). A calibration row of a class that the model does not know counts as missed.
+    This is split conformal prediction. It assumes nothing about the model, only that calibration
+    rows and new rows are exchangeable, such as independent rows from one source. The guarantee is
+    an average over calibration rows and new rows; ``coverage_bound`` is a bound for the given
+    calibration rows. Nothing is guaranteed for a single row, nor for groups of rows other than
+    classes. The score of a class is 1 minus its probability (Sadinle, Lei and Wasserman, 2019); of
+    a number, the absolute error, divided by the scale if there is one (Lei et al., 2018). A
+    calibration row with a class unknown to the model counts as missed.
     """
     model = model_of(model, "conformal")
     checked_delta(alpha, "alpha")
@@ -274,10 +274,10 @@ def conformal(
         raise DataError("conformal needs at least one calibration row.")
     if isinstance(model, ClassModel):
         if scale is not None:
-            raise ValueError("scale is for models of numbers")
+            raise ValueError("scale needs a regression model")
         return _sets(model, table, alpha, by_class=by_class)
     if by_class:
-        raise ValueError("by_class is for models of classes")
+        raise ValueError("by_class needs a classification model")
     scale = None if scale is None else model_of(scale, "scale")
     truth = table.known_numbers.values
     errors = abs(truth - model.predict(table)) / _scales(scale, X, len(table))
@@ -295,11 +295,11 @@ def _sets(model: ClassModel, table: Table, alpha: float, *, by_class: bool) -> C
 
 
 def _scales(scale: RuleModel | None, X: Any, n_rows: int) -> FloatArray:
-    """Give the expected error of each row: at least a tiny part of the largest."""
+    """Return the expected error of each row, at least a tiny share of the largest."""
     if scale is None:
         return np.ones(n_rows)
     if isinstance(scale, ClassModel):
-        raise ValueError("scale must be a model of numbers: of the absolute error of the model")
+        raise ValueError("scale must be a regression model of the model's absolute error")
     table = read_like(X, scale.schema, scale.columns)
     return np.asarray(np.maximum(scale.predict(table), _LEAST_SCALE))
 

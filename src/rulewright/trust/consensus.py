@@ -1,4 +1,4 @@
-"""What a vote of rule sets says: statistics of its parts, and a small model in its place.
+"""What the rule sets of a vote have in common: statistics of their terms, and small substitutes.
 
 Statistics are means over rule sets r, weighted by Q(r), of shares of the terms of r.
 """
@@ -44,7 +44,7 @@ def literal_importance(model: RuleSetVotes) -> dict[str, list[Any]]:
 
 
 def column_importance(model: RuleSetVotes) -> dict[str, list[Any]]:
-    """Return the importance of the literals of each column together, as a dict of columns."""
+    """Return the total importance of the literals of each column, as a dict of columns."""
     encoding = encoding_of(model)
     lines = [
         (label, encoding.attributes[a].column, weight)
@@ -57,7 +57,7 @@ def column_importance(model: RuleSetVotes) -> dict[str, list[Any]]:
 def pair_table(model: RuleSetVotes) -> dict[str, list[Any]]:
     """Return the mean share of terms with both of two columns, as a dict of columns.
 
-    ``lift`` is that share divided by the product of the shares of either column: above 1 for
+    ``lift`` is that share divided by the product of the shares of the two columns: above 1 for
     columns that occur together more often than by chance.
     """
     attributes, lines = encoding_of(model).attributes, []
@@ -80,12 +80,12 @@ def _columns(names: tuple[str, ...], lines: list[tuple[Any, ...]]) -> dict[str, 
 
 
 def literal_weights(posterior: Posterior, encoding: BooleanEncoding) -> dict[BooleanLiteral, float]:
-    """Give the mean share of terms with each literal, the heaviest first."""
+    """Return the mean share of terms with each literal, heaviest first."""
     return _mean_shares(posterior, lambda term: term_literals(encoding, term))
 
 
 def attribute_weights(posterior: Posterior, encoding: BooleanEncoding) -> dict[int, float]:
-    """Give the sum of the weights of the literals of each attribute, the heaviest first."""
+    """Return the total weight of the literals of each attribute, heaviest first."""
     weights: dict[int, float] = defaultdict(float)
     for (variable, _), weight in literal_weights(posterior, encoding).items():
         weights[encoding.variables[variable].attribute] += weight
@@ -93,12 +93,12 @@ def attribute_weights(posterior: Posterior, encoding: BooleanEncoding) -> dict[i
 
 
 def attribute_shares(posterior: Posterior) -> dict[int, float]:
-    """Give the mean share of terms that use each attribute, the heaviest first."""
+    """Return the mean share of terms that use each attribute, heaviest first."""
     return _mean_shares(posterior, lambda term: [attribute for attribute, _ in term])
 
 
 def pair_shares(posterior: Posterior) -> dict[tuple[int, int], float]:
-    """Give the mean share of terms that use both attributes of a pair, the heaviest first."""
+    """Return the mean share of terms that use both attributes of a pair, heaviest first."""
     return _mean_shares(posterior, lambda term: combinations([a for a, _ in term], 2))
 
 
@@ -118,12 +118,12 @@ def _heaviest_first(weights: dict[Item, float]) -> dict[Item, float]:
 
 
 def term_table(model: RuleSetVotes) -> dict[str, list[Any]]:
-    """Give the terms of all classes as a dict of columns, the heaviest of each class first.
+    """Return the terms of all classes as a dict of columns, sorted by class and weight.
 
     ``weight`` is the weight of the rule sets with the term, each divided by its number of terms;
-    ``support`` is training weight, ``positives`` that of the class, less what rules lose on new
-    rows, ``laplace`` is (positives + 1) / (support + 2), and ``mean_terms`` is the mean number of
-    terms of the rule sets with the term, by weight.
+    ``support`` is training weight, ``positives`` the weight of the class, corrected for optimism;
+    ``laplace`` is (positives + 1) / (support + 2); ``mean_terms`` is the weighted mean number of
+    terms of the rule sets with the term.
     """
     shares, sizes = [[0.0] * len(model.rules) for _ in range(2)]
     for rule_set in (rule_set for sets in model.members for rule_set in sets):
@@ -147,16 +147,16 @@ def term_table(model: RuleSetVotes) -> dict[str, list[Any]]:
 
 @dataclass(frozen=True)
 class Consensus:
-    """A small model in the place of a vote, and the share of rows on which both agree.
+    """A small substitute for a vote, and the share of rows on which both agree.
 
     Parameters
     ----------
     model : RuleModel
         The small model.
     fidelity : float
-        Agreement with the vote on the rows that it was made from.
+        Agreement with the vote on the rows that it was learned from.
     held_out_fidelity : float or None
-        Agreement on other rows, if there were any.
+        Agreement on other rows, if given.
     """
 
     model: RuleModel
@@ -172,7 +172,7 @@ class Consensus:
 
 @dataclass(frozen=True)
 class Distilled(Consensus):
-    """A rule set that was learned from the answers of an ensemble, with its learner."""
+    """A rule set learned from the predictions of an ensemble, with its learner."""
 
     estimator: Any
 
@@ -185,12 +185,12 @@ def distil(model: RuleSetVotes, X: Any, student: Any, X_held_out: Any = None) ->
     model : RuleSetVotes
         The vote.
     X : table
-        Rows to learn from, best those of training; each weighs as much as the lead of its
+        Rows to learn from, ideally the training rows; each is weighted by the lead of its
         prediction.
     student : estimator
         The learner, such as ``SL2Classifier(random_state=0)``; it is fitted.
     X_held_out : table, optional
-        More rows to measure the fidelity on.
+        Further rows to measure the fidelity on.
     """
     labels, lead = model.predict(X), model.margins(X)
     student.fit(X, labels, sample_weight=lead if lead.any() else None)
@@ -199,21 +199,21 @@ def distil(model: RuleSetVotes, X: Any, student: Any, X_held_out: Any = None) ->
 
 
 def frequent(model: RuleSetVotes, X: Any, X_held_out: Any = None, max_terms: int = 8) -> Consensus:
-    """Pick a few terms of a vote that predict as it does.
+    """Select a few terms of a vote that predict like the vote.
 
-    Terms are tried by falling weight times Laplace precision. The first that makes more rows of `X`
-    agree with the vote is taken, and so on until none does.
+    Terms are tried by descending weight times Laplace precision. The first term that makes more
+    rows of `X` agree with the vote is added, until none does.
 
     Parameters
     ----------
     model : RuleSetVotes
         The vote.
     X : table
-        Rows to agree on, best those of training.
+        Rows to agree on, ideally the training rows.
     X_held_out : table, optional
-        More rows to measure the fidelity on.
+        Further rows to measure the fidelity on.
     max_terms : int
-        Most terms.
+        Maximum number of terms.
     """
     check_whole("max_terms", max_terms, 1)
     codes = model.decide(model.scores(X)).astype(np.int32)
@@ -232,16 +232,16 @@ def frequent(model: RuleSetVotes, X: Any, X_held_out: Any = None, max_terms: int
 
 
 class _Greedy:
-    """Chooses terms by weight times precision, as long as they make more rows agree.
+    """Selects terms by weight times precision while they make more rows agree.
 
     Parameters
     ----------
     votes : RuleSetVotes
-        Whose terms to choose from.
+        The vote with its terms.
     covers : Boolean array of shape (rows, terms)
         Which row each term covers.
     codes : int array
-        The class that the vote gives to each row.
+        Class of each row according to the vote.
     """
 
     def __init__(self, votes: RuleSetVotes, covers: BoolArray, codes: Any) -> None:
@@ -255,7 +255,7 @@ class _Greedy:
         self.order = sorted(range(len(promise)), key=lambda i: -promise[i])
 
     def terms(self, most: int) -> tuple[list[int], int]:
-        """Return the terms, and the class where none of them holds."""
+        """Return the terms, and the class where none of them applies."""
         chosen: list[int] = []
         scores = np.zeros((len(self.codes), len(self.counts)))
         default, agreeing = self._judge_rest(scores)
@@ -270,7 +270,7 @@ class _Greedy:
         return chosen, default
 
     def _trials(self, chosen: list[int], scores: FloatArray) -> Iterator[tuple[int, FloatArray]]:
-        """Give the scores with each further term: the Laplace precision of the best that holds."""
+        """Yield scores with each further term: the Laplace precision of the best that applies."""
         for i in self.order:
             if i not in chosen:
                 covered, head = self.covers[:, i], self.heads[i]
@@ -280,10 +280,10 @@ class _Greedy:
                 yield i, trial
 
     def _judge_rest(self, scores: FloatArray) -> tuple[int, int]:
-        """Return the best class for the rows that no term covers, and how many rows agree."""
+        """Return the best class for uncovered rows, and how many rows then agree."""
         covered = scores.any(axis=1)
         rest = np.bincount(self.codes[~covered], minlength=len(self.counts))
-        # With nothing left over, the most frequent class.
+        # Without uncovered rows, the most frequent class.
         default = int(np.argmax(rest + self.counts / (len(self.codes) + 1)))
         labels = self.preference[np.argmax(scores[:, self.preference], axis=1)]
         return default, int((labels[covered] == self.codes[covered]).sum()) + int(rest[default])
@@ -292,7 +292,7 @@ class _Greedy:
 def _fidelities(
     votes: RuleSetVotes, small: RuleModel, X: Any, X_held_out: Any
 ) -> tuple[float, float | None]:
-    """Return the share of rows that get the same label, and that of held-out rows."""
+    """Return the agreement on the given and on the held-out rows."""
     return _agreement(votes, small, X), (
         None if X_held_out is None else _agreement(votes, small, X_held_out)
     )

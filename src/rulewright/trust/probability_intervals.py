@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ProbabilityIntervals:
-    """Intervals of the probability of each class, one for each row.
+    """Intervals of the probability of each class, one per row.
 
     Parameters
     ----------
     names : tuple of str
         The classes.
     low, high : float arrays of shape (rows, classes)
-        The ends: the probability if the row is taken for another class, and for this one.
+        The ends: the probability if the row belonged to another class, and to this one.
     probabilities : float array of shape (rows, classes)
-        One probability from each interval, by the minimax of the logarithmic loss; of each row
-        they add up to 1.
+        One probability from each interval, minimax for the log-loss; they sum to 1 in each
+        row.
     """
 
     names: tuple[str, ...]
@@ -40,7 +40,7 @@ class ProbabilityIntervals:
         return len(self.low)
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Give a dataframe with three columns for each class."""
+        """Return a dataframe with three columns per class."""
         table: dict[str, list[Any]] = {}
         for k, name in enumerate(self.names):
             table[f"p_{name}"] = self.probabilities[:, k].tolist()
@@ -51,16 +51,16 @@ class ProbabilityIntervals:
 
 @dataclass(frozen=True, eq=False)
 class VennAbers:
-    """A model of classes with probabilities that are intervals, from calibration rows.
+    """A classifier with probability intervals, from calibration rows.
 
     Parameters
     ----------
     model : ClassModel
         The model.
     calibrators : tuple
-        What the library fitted: one for two classes, else one for each class against the rest.
+        Fitted calibrators: one for two classes, else one per class against the rest.
     n_rows : int
-        Calibration rows.
+        Number of calibration rows.
     """
 
     model: ClassModel
@@ -68,7 +68,7 @@ class VennAbers:
     n_rows: int
 
     def predict(self, X: Any) -> ProbabilityIntervals:
-        """Give the intervals of each row."""
+        """Return the intervals of each row."""
         said = self.model.predict_proba(X)
         found = [
             _predict_intervals(c, said[:, k])
@@ -89,33 +89,33 @@ class VennAbers:
 
 
 def venn_abers(model: Any, X: Any, y: Any) -> VennAbers:
-    """Turn the probabilities of a model into intervals that calibration rows bear out.
+    """Compute calibrated probability intervals (Venn-Abers) from calibration rows.
 
     Parameters
     ----------
     model : RuleModel or fitted estimator
-        A model of classes, of any form.
+        A classification model of any form.
     X, y : rows and their classes
-        Calibration rows: none of them may have been used to learn, choose or calibrate the model.
+        Calibration rows, not used to learn, choose or calibrate the model.
 
     Returns
     -------
     VennAbers
-        ``predict`` gives the intervals of new rows.
+        ``predict`` returns the intervals of new rows.
 
     Notes
     -----
-    The probability of the model is calibrated twice by isotonic regression: with the new row taken
-    for one class and for the other. If rows are exchangeable, one of the two ends, that of the true
-    class, is perfectly calibrated (Vovk, Petej and Fedorova, 2015); where calibration rows are few,
-    the ends lie far apart. Three or more classes are calibrated one by one against the rest: the
-    property holds for each, and the probabilities are divided by their sum. The computation is
-    that of the library venn-abers (``pip install rulewright[trust]``).
+    The probability is calibrated twice by isotonic regression, assuming one class and then the
+    other for the new row. If rows are exchangeable, the end of the true class is perfectly
+    calibrated (Vovk, Petej and Fedorova, 2015); with few calibration rows, the ends lie far apart.
+    Three or more classes are calibrated one against the rest: the property holds for each, and the
+    probabilities are normalised. The library venn-abers does the computation (``pip install
+    rulewright[trust]``).
     """
     model = model_of(model, "venn_abers")
     if not isinstance(model, ClassModel):
         raise ValueError(
-            "venn_abers needs a model of classes; conformal gives intervals of numbers"
+            "venn_abers needs a classification model; conformal gives intervals for regression"
         )
     try:
         library = optional("venn_abers")
@@ -125,11 +125,11 @@ def venn_abers(model: Any, X: Any, y: Any) -> VennAbers:
             "rulewright[trust]'"
         ) from None
     if len(model.classes) < 2:
-        raise ValueError("venn_abers needs a model of two classes or more")
+        raise ValueError("venn_abers needs at least two classes")
     table = rows_with_target(model, X, y)
     codes, said = checked_class_codes(model, table), model.predict_proba(table)
     if (codes < 0).any():
-        raise DataError("venn_abers: calibration rows have a class that the model does not know.")
+        raise DataError("venn_abers: calibration rows have a class unknown to the model.")
     places = [1] if len(model.classes) == 2 else range(len(model.classes))
     fitted = tuple(_fit_calibrator(library.VennAbers(), said[:, k], codes == k) for k in places)
     return VennAbers(model, fitted, len(codes))
@@ -140,7 +140,7 @@ def _pair(probability: FloatArray) -> FloatArray:
 
 
 def _fit_calibrator(calibrator: Any, probability: FloatArray, truth: Any) -> Any:
-    with warnings.catch_warnings():  # of NaN, which the library handles
+    with warnings.catch_warnings():  # about NaN, which the library handles
         warnings.simplefilter("ignore", RuntimeWarning)
         calibrator.fit(_pair(probability), truth.astype(np.int64))
     return calibrator
@@ -149,6 +149,6 @@ def _fit_calibrator(calibrator: Any, probability: FloatArray, truth: Any) -> Any
 def _predict_intervals(
     calibrator: Any, probability: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Give the two ends and the probability between them."""
+    """Return the two ends and the probability between them."""
     merged, ends = calibrator.predict_proba(_pair(probability))
     return ends[:, 0], ends[:, 1], merged[:, 1]

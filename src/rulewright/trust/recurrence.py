@@ -1,4 +1,4 @@
-"""Which rules and columns recur when a learner is fitted to other samples of the rows."""
+"""Which rules and columns recur when a learner is fitted to samples of the rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class PatternRecurrence:
-    """Columns and directions of a rule: how many samples have such a rule, and if the model does.
+    """Columns and directions of a rule, and how many samples have such a rule.
 
     The pattern of ``income <= 2200 and purpose = car`` is ``income <= . and purpose = car``.
     """
@@ -43,7 +43,7 @@ class PatternRecurrence:
 
 @dataclass(frozen=True)
 class ColumnRecurrence:
-    """A column: shares of the samples, and what is expected of useless columns.
+    """A column: shares of the samples, and the expected number of useless columns.
 
     Parameters
     ----------
@@ -52,14 +52,14 @@ class ColumnRecurrence:
     used : float
         Share of the samples whose model uses it.
     first : float
-        Share of the samples that have it among their first columns.
+        Share of the samples that rank it among their first columns.
     kept : bool
         Whether that share reaches the threshold.
     score : float
-        The mean of 2 s(q) - 1, where it is above 0, over q = 1, ..., the number of first columns;
-        s(q) is the share of samples that have the column among their first q.
+        Mean of 2 s(q) - 1, clipped at 0, over q = 1, ..., the number of first columns; s(q) is
+        the share of samples that rank the column among their first q.
     expected_false : float
-        Bound on the expected number of useless columns with such a score; NaN of bootstraps.
+        Bound on the expected number of useless columns with such a score; NaN for bootstraps.
     """
 
     name: str
@@ -72,33 +72,33 @@ class ColumnRecurrence:
 
 @dataclass(frozen=True, eq=False)
 class Recurrence:
-    """How often the rules of a model, and its columns, recur in models of samples of the rows.
+    """How often the rules and columns of a model recur in models of samples of the rows.
 
     Parameters
     ----------
     model : RuleModel
-        The model of all rows; ``model[i]`` is the rule of place i.
+        The model of all rows; ``model[i]`` is rule i.
     sampling : str
         ``halves`` or ``bootstrap``.
     sizes : tuple of int
-        Number of rules of the model of each sample.
+        Number of rules in the model of each sample.
     same, alike, overlapping : float array
-        For each rule of the model the share of samples that have the same rule, one with the same
-        columns and directions, and one that covers nearly the same rows; all with the same claim.
+        For each rule of the model, the share of samples with the same rule; with a rule on the same
+        columns and directions; and with a rule on nearly the same rows. All have the same claim.
     least_jaccard : float
-        What nearly the same rows are: their Jaccard index on all rows is at least this.
+        Minimum Jaccard index, on all rows, of nearly the same rows.
     patterns : tuple of PatternRecurrence
-        Columns and directions of all rules of all samples, the most frequent first.
+        Columns and directions of all rules of all samples, most frequent first.
     columns : tuple of ColumnRecurrence
-        All columns, the highest score first.
+        All columns, highest score first.
     n_first : int
-        Columns that a sample chooses, at most.
+        Maximum number of columns that a sample selects.
     threshold : float
-        Share of the samples that must choose a column to keep it.
+        Minimum share of the samples that select a kept column.
     bound : float
-        Bound on the expected number of useless columns that are kept; NaN of bootstraps.
+        Bound on the expected number of useless columns kept; NaN for bootstraps.
     alpha : float
-        Intervals of shares miss with this probability at most, over draws of samples.
+        Error probability of the intervals, over draws of samples.
     """
 
     model: RuleModel
@@ -117,34 +117,33 @@ class Recurrence:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The columns that enough samples have among their first."""
+        """The columns that enough samples rank among their first."""
         return tuple(column.name for column in self.columns if column.kept)
 
     def interval(self, share: Any) -> tuple[FloatArray, FloatArray]:
-        """Give the interval of the share that more and more samples of these rows would have.
+        """Return the interval of the share in the limit of many samples of these rows.
 
-        It is exact (Clopper and Pearson) for bootstraps, which are independent given the rows; the
-        two halves of a pair are not, and the interval is then an approximation. It says nothing
-        about other rows.
+        It is exact (Clopper and Pearson) for bootstraps, which are independent given the rows, and
+        an approximation for the two halves of a pair. It does not extend to other rows.
         """
         n = len(self.sizes)
         return clopper_pearson(np.asarray(share) * n, n, self.alpha)
 
     def expected_false_rules(self, probability: float, threshold: float = 0.75) -> float:
-        """Bound the expected number of rules that should not recur and yet do.
+        """Bound the expected number of rules that recur by chance.
 
-        These are rules that a half has with the given probability at most, and that a share of at
-        least `threshold` of the halves have (Shah and Samworth, 2013, Theorem 1). The number of
-        rules of a half is that of the samples, on average.
+        These are rules that a half has with at most the given probability, but that at least a
+        share `threshold` of the halves have (Shah and Samworth, 2013, Theorem 1). The number of
+        rules per half is estimated by the mean over the samples.
         """
         if self.sampling != "halves":
-            raise ValueError("expected_false_rules needs sampling='halves': bootstraps have none")
+            raise ValueError("expected_false_rules needs sampling='halves', not bootstraps")
         if not 0.5 < threshold <= 1 or not 0 < probability <= 1:
-            raise ValueError("threshold must be above 0.5, and probability above 0, both up to 1")
+            raise ValueError("threshold must be in (0.5, 1], and probability in (0, 1]")
         return probability * float(np.mean(self.sizes)) / (2 * threshold - 1)
 
     def to_table(self) -> dict[str, list[Any]]:
-        """Give a dict of columns, one item per rule in the order of the model."""
+        """Return a dict of columns, one item per rule in the order of the model."""
         low, high = self.interval(self.overlapping)
         return {
             "id": list(range(len(self.model))),
@@ -158,11 +157,11 @@ class Recurrence:
         }
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Give a dataframe with a row per rule; ``backend`` as in ``rules_frame``."""
+        """Return a dataframe with a row per rule; ``backend`` as in ``rules_frame``."""
         return to_frame(self.to_table(), backend)
 
     def columns_frame(self, backend: str | None = None) -> Any:
-        """Give a dataframe with a row per column."""
+        """Return a dataframe with a row per column."""
         low, high = self.interval([column.used for column in self.columns])
         fields = ("name", "used", "first", "kept", "score", "expected_false")
         table = {name: [getattr(column, name) for column in self.columns] for name in fields}
@@ -193,7 +192,7 @@ class Recurrence:
                     f"{self.alike[i]:.2f}",
                     f"{self.overlapping[i]:.2f}",
                     f"[{low[i]:.2f}, {high[i]:.2f}]",
-                    f"{i}: IF {rule.body} THEN {claim_text(self.model, rule)}",
+                    f"{self.model.numbers[i]}: IF {rule.body} THEN {claim_text(self.model, rule)}",
                 ]
             )
         hidden = len(order) - SHOWN
@@ -221,17 +220,17 @@ class Recurrence:
 
 
 def claim_key(rule: Rule) -> Hashable:
-    """Give what rules with the same claim have in common."""
+    """Return a key that is equal for rules with the same claim."""
     return rule.head, claims_less(rule)
 
 
 def rule_key(rule: Rule) -> Hashable:
-    """Give what equal rules have in common, whatever their numbers."""
+    """Return a key that is equal for equal rules, whatever their statistics."""
     return rule.body.key, claim_key(rule)
 
 
 def pattern_text(model: RuleModel, rule: Rule) -> str:
-    """Write the columns and directions of a rule, with dots for thresholds."""
+    """Format the columns and directions of a rule, with dots for thresholds."""
     shapes = sorted(dict.fromkeys(_shape(condition) for condition in rule.body.conditions))
     return f"IF {' and '.join(shapes) or 'true'} THEN {claim_text(model, rule)}"
 
@@ -251,9 +250,9 @@ def _shape(condition: Condition) -> str:
 
 
 def column_order(model: RuleModel, rows: Table) -> list[str]:
-    """Give the columns that a model uses, those that matter most first.
+    """Return the columns that a model uses, most important first.
 
-    They are ordered by importance where rules add up, else by the strongest rule that uses them.
+    Importance decides for additive models, else the strongest rule that uses the column.
     """
     if isinstance(model, AdditiveRules | RegressionRules):
         return [name for name, value in importance(model, rows).by_column().items() if value > 0]

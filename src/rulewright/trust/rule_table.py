@@ -1,4 +1,4 @@
-"""What is found about rules on given rows: fields, a dataframe, a table to read."""
+"""Results about rules on given rows: fields, a dataframe, a table to read."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ class RuleStatistics:
     Parameters
     ----------
     model : RuleModel
-        The model; ``model[i]`` is the rule of place i.
+        The model; ``model[i]`` is rule i.
     alpha, q : float
-        What intervals and discoveries were asked for.
+        Error probability of the intervals, and false discovery rate.
     n_rows, n_effective : int, float
-        Rows of positive weight, and their effective number.
+        Number of rows with positive weight, and their effective number.
     less : bool array
-        Whether the rule claims less, not more: it has a negative response.
+        Whether the rule claims a lower frequency: it has a negative response.
     support, effective_support : float array
         Weight of the covered rows, and their effective number.
     share, share_low, share_high : float array
-        Share of the covered weight in all weight, with its exact interval.
+        Covered share of the total weight, with its exact interval.
     p_value, p_adjusted : float array
         P-value of the claim, and the same adjusted for all rules (Benjamini and Yekutieli).
     e_value : float array
         E-value of the claim.
     discovered_by_p, discovered_by_e : bool array
-        Whether the claim is a discovery at the false discovery rate q.
+        Whether the claim is a discovery at false discovery rate q.
     """
 
     model: RuleModel
@@ -73,9 +73,10 @@ class RuleStatistics:
     )
 
     def to_table(self) -> dict[str, list[Any]]:
-        """Give a dict of columns, one item per rule in the order of the model."""
+        """Return a dict of columns, one item per rule in the order of the model."""
         common = ("support", "effective_support", "share", "share_low", "share_high")
         return {
+            "rule": list(self.model.numbers),
             "id": list(range(len(self.model))),
             "if": [str(rule.body) for rule in self.model],
             **self.model.head_columns(),
@@ -87,7 +88,7 @@ class RuleStatistics:
         }
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Give a dataframe with a row per rule; ``backend`` as in ``rules_frame``."""
+        """Return a dataframe with a row per rule; ``backend`` as in ``rules_frame``."""
         return to_frame(self.to_table(), backend)
 
     def __len__(self) -> int:
@@ -104,7 +105,7 @@ class RuleStatistics:
         return view(bold(first), lines(more), rows, *map(note, self._list_hidden()))
 
     def _rows(self) -> list[list[str]]:
-        """Give the cells of the rules to show, those with the strongest evidence first."""
+        """Return the cells of the rules to show, strongest evidence first."""
         order = np.lexsort((-self.e_value, self.p_value))[:SHOWN_RULES]
         return [self._cells(i) for i in order.tolist()]
 
@@ -124,12 +125,12 @@ class RuleStatistics:
         ]
 
     def _titles(self) -> list[str]:
-        return ["id", "covers", *self._columns(None), "p-value", "e-value", "found", "rule"]
+        return ["#", "covers", *self._columns(None), "p-value", "e-value", "found", "rule"]
 
     def _cells(self, i: int) -> list[str]:
         found = [word for word, yes in self._flag_discovery(i).items() if yes]
         return [
-            str(i),
+            str(self.model.numbers[i]),
             f"{self.support[i]:.6g}",
             *self._columns(i),
             f"{self.p_value[i]:.2g}",
@@ -142,7 +143,7 @@ class RuleStatistics:
         return {"p": bool(self.discovered_by_p[i]), "e": bool(self.discovered_by_e[i])}
 
     def _columns(self, i: int | None) -> list[str]:
-        """Give the titles or, of one rule, the cells of the measures."""
+        """Return the titles of the measures or, for one rule, their cells."""
         return [name if i is None else self._interval(name, i) for name in self._intervals]
 
     def _interval(self, name: str, i: int) -> str:
@@ -153,16 +154,16 @@ class RuleStatistics:
 
 @dataclass(frozen=True, eq=False)
 class ClassRuleStatistics(RuleStatistics):
-    """Statistics of rules for classes; the fields of `RuleStatistics` and these.
+    """Statistics of rules for classification: the fields of `RuleStatistics` and these.
 
     Parameters
     ----------
     base_rate : float array
-        Share of the classes of the head in all weight.
+        Share of the head's classes in the total weight.
     outside : float array
-        Their share where the rule does not hold.
+        Their share where the rule does not apply.
     precision, precision_low, precision_high : float array
-        Their share in the covered weight, with its exact interval; NaN where no row is covered.
+        Their share of the covered weight, with its exact interval; NaN without covered rows.
     lift : float array
         Precision divided by the base rate.
     """
@@ -190,12 +191,12 @@ class ClassRuleStatistics(RuleStatistics):
 
 @dataclass(frozen=True, eq=False)
 class NumberRuleStatistics(RuleStatistics):
-    """Statistics of rules for numbers; the fields of `RuleStatistics` and these.
+    """Statistics of rules for regression: the fields of `RuleStatistics` and these.
 
     Parameters
     ----------
     mean, mean_low, mean_high : float array
-        Mean of the covered numbers, with Student's interval; NaN where no row is covered.
+        Mean of the covered numbers, with Student's interval; NaN without covered rows.
     outside : float array
         Mean of the other numbers.
     difference, difference_low, difference_high : float array

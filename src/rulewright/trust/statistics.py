@@ -36,62 +36,60 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray
     from rulewright.rules import Head, Rule
 
-# Effective numbers of rows are whole up to rounding if all weights are equal.
+# Effective numbers of rows are integers up to rounding if all weights are equal.
 _DIGITS = 6
 
 
 def rule_statistics(
     model: Any, X: Any, y: Any, sample_weight: Any = None, *, alpha: float = 0.05, q: float = 0.1
 ) -> RuleStatistics:
-    r"""Count on given rows what each rule covers, and test what it claims.
+    r"""Count what each rule covers on given rows, and test its claim.
 
-    The rows must be fresh: drawn independently of each other and of the rows that the model was
-    learned from. On rows that chose the rules, precision and lift are too good, intervals miss the
-    precision on new rows more often than alpha, and p-values, e-values and discoveries are no
-    evidence at all, because the learner looked for rules that are good on these very rows. The
-    function cannot tell whether rows are fresh.
+    Use new rows: drawn independently of each other and of the training rows. On rows that chose the
+    rules, precision and lift are optimistic, intervals miss the precision on new rows more often
+    than alpha, and p-values, e-values and discoveries are meaningless, because the learner selected
+    rules that are good on these rows. The function cannot detect whether rows are new.
 
     Parameters
     ----------
     model : RuleModel or fitted estimator
-        A model of classes (additive rules, DNF, votes of rule sets) or of numbers.
+        A model for classification (additive rules, DNF, votes of rule sets) or regression.
     X, y : rows and their targets
-        Fresh rows; ``y`` may be the name of a column of X. A class that the model does not know
-        belongs to no head.
+        New rows; ``y`` may be the name of a column of X. A class unknown to the model belongs to
+        no head.
     sample_weight : array-like, optional
-        Weights of the rows. Weighted rows count as (sum w)\ :sup:`2` / sum w\ :sup:`2` rows of
-        equal weight, the effective number (Kish): intervals and tests are then approximations. So
-        a weight of 2 on every row changes nothing; repeat rows that were seen twice.
+        Row weights. Weighted rows count as (sum w)\ :sup:`2` / sum w\ :sup:`2` rows of equal
+        weight, the effective number (Kish): intervals and tests are then approximate. A weight of
+        2 on every row changes nothing, so repeat rows that were observed twice.
     alpha : float
-        Each interval misses with this probability at most. It is not adjusted for the number of
-        rules.
+        Error probability of each interval, not adjusted for the number of rules.
     q : float
-        False discovery rate: the share of untrue claims that is expected among the discoveries,
-        at most, however rules overlap.
+        False discovery rate: bound on the expected share of untrue claims among the discoveries,
+        for any overlap of the rules.
 
     Returns
     -------
     ClassRuleStatistics or NumberRuleStatistics
-        One number per rule in each field; prints as a table, and ``to_frame()`` gives a dataframe.
+        One number per rule in each field; prints as a table, ``to_frame()`` returns a dataframe.
 
     Notes
     -----
-    A rule claims that its head is more frequent on the rows where its body holds (in a list, and no
-    rule before it does) than on all other rows, those with an unknown body included; a rule with a
-    negative response (below what it adds otherwise) claims that it is less frequent. The null
+    A rule claims that its head is more frequent on the rows where its body is true (in a list: and
+    no earlier rule applies) than on all other rows, including rows with an unknown body. A rule
+    with a negative response (less than what it adds otherwise) claims a lower frequency. The null
     hypothesis is that the probability of the head is at most (at least) as large inside as outside.
-    The p-value is that of Fisher's exact test, the e-value a mixture of likelihood ratios given the
-    same totals: both are exact for rows without weights. Effective numbers are rounded against the
+    The p-value comes from Fisher's exact test; the e-value is a mixture of likelihood ratios given
+    the same totals. Both are exact for unweighted rows. Effective numbers are rounded against the
     claim.
 
-    A rule for numbers claims that they are larger (smaller) inside. The null hypothesis is that
-    inside and outside have the same distribution; p-value (Mann-Whitney) and e-value use ranks, and
-    of the weights only whether they are above 0. Intervals of means are Student's and Welch's,
-    which are approximations.
+    A rule for regression claims that numbers are larger (smaller) inside. The null hypothesis is
+    that inside and outside have the same distribution. P-value (Mann-Whitney) and e-value use
+    ranks; weights only matter by being positive or not. Intervals of means (Student, Welch) are
+    approximate.
 
-    The discoveries by p-values are those of Benjamini and Yekutieli (2001), by e-values those of
-    e-BH (Wang and Ramdas, 2022). Both hold for any dependence between rules. Choose one of them
-    before looking.
+    Discoveries by p-values follow Benjamini and Yekutieli (2001); by e-values, e-BH (Wang and
+    Ramdas, 2022). Both hold for any dependence between rules. Choose one of them before looking at
+    the results.
     """
     model = model_of(model, "rule_statistics")
     levels = checked_delta(alpha, "alpha"), checked_delta(q, "q")
@@ -101,13 +99,13 @@ def rule_statistics(
 
 
 def compute_statistics(rows: EvaluatedRows, alpha: float = 0.05, q: float = 0.1) -> RuleStatistics:
-    """Count what each rule covers and test what it claims; see `rule_statistics`."""
+    """Count what each rule covers and test its claim; see `rule_statistics`."""
     of = _of_classes if isinstance(rows.model, ClassModel) else _of_numbers
     return of(_Rows.of(rows), alpha, q)
 
 
 class _Side(NamedTuple):
-    """Rows inside or outside a rule: their weight, effective number, and mean and variance."""
+    """Rows inside or outside a rule: weight, effective number, mean and variance."""
 
     weight: float
     effective: float
@@ -116,7 +114,7 @@ class _Side(NamedTuple):
 
     @classmethod
     def of(cls, weights: FloatArray, values: FloatArray) -> _Side:
-        """Sum up rows; the variance is unbiased for rows of equal weight."""
+        """Summarise rows; the variance is unbiased for rows of equal weight."""
         largest = float(weights.max(initial=0.0))
         if not largest:
             return cls(0.0, 0.0, np.nan, np.nan)
@@ -130,12 +128,12 @@ class _Side(NamedTuple):
 
 
 def _sum(weights: FloatArray, values: FloatArray) -> float:
-    """Sum up products; a product of matrices would wake its threads for every rule."""
+    """Sum products; a matrix product would start its threads for every rule."""
     return float((weights * values).sum())
 
 
 class _Rows(NamedTuple):
-    """The given rows of positive weight, and the rules that cover them."""
+    """The given rows of positive weight, and the covers of the rules."""
 
     model: RuleModel
     table: Table
@@ -159,7 +157,7 @@ class _Rows(NamedTuple):
             yield rule, self.covers[i : i + 1].row_mask()
 
     def sides(self, inside: BoolArray, values: FloatArray) -> tuple[_Side, _Side]:
-        """Sum up the rows where a rule holds, and the others."""
+        """Summarise the rows where a rule applies, and the others."""
         return _Side.of(self.weights[inside], values[inside]), _Side.of(
             self.weights[~inside], values[~inside]
         )
@@ -167,7 +165,7 @@ class _Rows(NamedTuple):
     def common(
         self, inside: list[_Side], p: FloatArray, e: FloatArray, alpha: float, q: float
     ) -> dict[str, Any]:
-        """Give the fields that statistics of classes and of numbers share."""
+        """Return the fields shared by statistics for classification and regression."""
         total = _Side.of(self.weights, np.zeros(len(self.weights)))
         share = np.array([side.weight for side in inside]) / total.weight
         low, high = clopper_pearson(share * total.effective, total.effective, alpha)
@@ -251,7 +249,7 @@ def _of_numbers(rows: _Rows, alpha: float, q: float) -> NumberRuleStatistics:
 
 
 def _counts(inside: _Side, outside: _Side, *, less: bool) -> list[list[float]]:
-    """Give whole numbers of rows that bear out the claim and do not, rounded against it."""
+    """Return integer numbers of rows for and against the claim, rounded against it."""
     of_head = [np.nan_to_num(side.mean) * side.effective for side in (inside, outside)]
     others = [
         side.effective - heads for side, heads in zip((inside, outside), of_head, strict=True)

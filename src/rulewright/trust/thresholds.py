@@ -1,4 +1,4 @@
-"""What each threshold of a probability finds, misses and costs, on given rows."""
+"""What each probability threshold finds, misses and costs, on given rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from rulewright.evidence import (
     COST_ROWS,
     ClassAnswers,
     ThresholdFigures,
-    class_of_interest,
     measure_thresholds,
 )
 from rulewright.explain import checked_class_codes, model_of, rows_with_target
@@ -22,6 +21,7 @@ from rulewright.model import (
     ClassModel,
     LowestCost,
     align_cells,
+    class_of_interest,
     escape_line,
     read_class,
     read_costs,
@@ -48,7 +48,7 @@ _TITLES = {
 
 @dataclass(frozen=True, eq=False)
 class ThresholdTable:
-    """What each threshold finds, misses and costs; prints as a table.
+    """Finds, misses and costs of each threshold; prints as a table.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class ThresholdTable:
     figures: ThresholdFigures
 
     caution: ClassVar[str] = (
-        "the best thresholds were chosen on these rows: expect slightly less on new rows"
+        "the best thresholds were chosen on these rows: expect slightly worse figures on new rows"
     )
 
     @property
@@ -84,7 +84,7 @@ class ThresholdTable:
         return len(self.figures)
 
     def to_table(self) -> dict[str, list[Any]]:
-        """Give a dict of columns, one item per threshold; "best" names what it is best by."""
+        """Return a dict of columns, one item per threshold; "best" names its criteria."""
         columns = {one.name: getattr(self.figures, one.name) for one in fields(self.figures)}
         found: dict[str, list[Any]] = {k: v.tolist() for k, v in columns.items() if v is not None}
         best = self.figures.best().items()
@@ -92,7 +92,7 @@ class ThresholdTable:
         return found | {"best": marks}
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Give a dataframe with a row per threshold; ``backend`` as in ``rules_frame``."""
+        """Return a dataframe with a row per threshold; ``backend`` as in ``rules_frame``."""
         return to_frame(self.to_table(), backend, instead="to_table(), which is a dict of columns")
 
     def __str__(self) -> str:
@@ -106,7 +106,7 @@ class ThresholdTable:
 
     @property
     def title(self) -> str:
-        """Which thresholds these are, and on which rows."""
+        """Which thresholds, on which rows."""
         name = escape_line(self.class_name)
         return (
             f"thresholds for the probability of {name}, on {write_count(self.n_rows, 'row')} "
@@ -114,7 +114,7 @@ class ThresholdTable:
         )
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
-        """Return the titles and the lines of the table as text."""
+        """Return the titles and lines of the table as text."""
         columns = self.to_table()
         lines = zip(*columns.values(), strict=True)
         names = list(columns)
@@ -141,32 +141,32 @@ def compare_thresholds(
     sample_weight: Any = None,
     max_thresholds: int | None = MAX_THRESHOLDS,
 ) -> ThresholdTable:
-    """Show what each threshold finds, misses and costs, on rows with known classes.
+    """Compare what each threshold finds, misses and costs, on rows with known classes.
 
-    ``with_decision(model, {class: threshold})`` is the model that predicts so.
+    ``with_decision(model, {class: threshold})`` returns a model that uses a threshold.
 
     Parameters
     ----------
     model : RuleModel or fitted estimator
-        A model of two classes, of any form.
+        A two-class model of any form.
     X, y : rows and their classes
-        Best rows that were not learned from; `y` may be the name of a column of X.
+        Ideally rows that the model was not learned from; `y` may be the name of a column of X.
     costs : array, mapping or "absolute", optional
-        Costs of errors, as ``with_decision`` takes them; by default those that the model decides
-        by, if it does.
+        Costs of errors, as in ``with_decision``; by default the costs of the model's decision,
+        if it has any.
     positive : label, optional
         The class whose probability is compared; by default the rarer one, as noted when the model
         was learned or else of these rows.
     sample_weight : array-like or str, optional
         Row weights, or the name of the column of X that holds them.
     max_thresholds : int or None
-        Maximum number of lines; the best thresholds and both ends are always among them. None
-        lists all thresholds that differ in some prediction.
+        Maximum number of lines, always including the best thresholds and both ends. None
+        lists all thresholds that change some prediction.
 
     Returns
     -------
     ThresholdTable
-        Prints as a table; ``to_frame()`` gives a dataframe, ``best`` the best thresholds.
+        Prints as a table; ``to_frame()`` returns a dataframe, ``best`` the best thresholds.
     """
     found = _checked_model(model)
     names = found.class_names
@@ -220,7 +220,7 @@ def tabulate_thresholds(
 def _checked_model(model: Any) -> ClassModel:
     found = model_of(model, "compare_thresholds")
     if not isinstance(found, ClassModel):
-        raise ValueError("compare_thresholds needs a model of classes, not of numbers")
+        raise ValueError("compare_thresholds needs a classification model")
     if len(found.classes) != 2:
         raise ValueError(
             f"compare_thresholds needs two classes, but the model has {len(found.classes)}; "
@@ -230,14 +230,14 @@ def _checked_model(model: Any) -> ClassModel:
 
 
 def _error_costs(costs: Costs | None, place: int) -> tuple[float, float] | None:
-    """Return what a missed row of a class and a false alarm cost."""
+    """Return the costs of a missed row of a class and of a false alarm."""
     return None if costs is None else (costs[place][1 - place], costs[1 - place][place])
 
 
 def _spread_out(figures: ThresholdFigures, n: int) -> Any:
-    """Choose the best thresholds and both ends, then those farthest from all chosen ones.
+    """Choose the best thresholds and both ends, then thresholds far from all chosen ones.
 
-    How far apart two thresholds are is told by recall and false-positive rate.
+    The distance of two thresholds is measured by recall and false-positive rate.
     """
     chosen = {0, len(figures) - 1, *figures.best().values()}
     reached = figures.recall + figures.false_positive_rate

@@ -62,7 +62,7 @@ class ExponentialLoss:
         When given, a last lane of row weights (for a minimum covered weight), in steps of
         `weight_unit`.
     n_threads : int
-        Threads to use; the result does not depend on it.
+        Number of threads; does not change the result.
     """
 
     def __init__(

@@ -156,7 +156,7 @@ class LogLikelihood(_LikelihoodSteps, VoteLanes):
         Whether the statistics of many rows are only as fine as a search needs; derivatives are
         then computed from the scores.
     n_threads : int
-        Threads to use; the result does not depend on it.
+        Number of threads; does not change the result.
     """
 
     def __init__(
@@ -260,7 +260,7 @@ class ClassLogLikelihood(_LikelihoodSteps):
     coarse : bool
         Whether the statistics of many rows are only as fine as a search needs.
     n_threads : int
-        Threads to use; the result does not depend on it.
+        Number of threads; does not change the result.
     """
 
     def __init__(

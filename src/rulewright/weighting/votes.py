@@ -31,7 +31,7 @@ def heads(n_classes: int, ordinal: bool) -> tuple[Head, ...]:
 
 
 def is_cumulative(n_classes: int, ordinal: bool) -> bool:
-    """Tell whether votes are for the sides of cuts: two classes are the sides of one cut."""
+    """Return whether votes are for the sides of cuts: two classes are the sides of one cut."""
     return ordinal or n_classes == 2
 
 

@@ -125,7 +125,7 @@ def test_models_are_saved_and_loaded(tmp_path):
     with pytest.raises(ModelFileError, match="unknown model form 'graphs'"):
         load_model(tmp_path / "m.json")
     made.model_.rules.save(tmp_path / "rules.json")
-    with pytest.raises(ModelFileError, match="no model of graphs; use load_model"):
+    with pytest.raises(ModelFileError, match="not a model of graphs; use load_model"):
         load_graph_rules(tmp_path / "rules.json")
     content = json.loads((tmp_path / "m.json").read_text())
     content["patterns"][0]["labels"] = []
@@ -201,7 +201,7 @@ def test_missing_molecules_are_predicted_without_patterns():
     ("X", "y", "options", "message"),
     [
         (["CC", "CO"], ["a"], {}, "2 graphs"),
-        (["CC", "CO"], ["a", "a"], {}, "all graphs have one class"),
+        (["CC", "CO"], ["a", "a"], {}, "all graphs have the same class"),
         (["CC", "CO"], ["a", "b"], {"features": 3}, "features=3 must be"),
         (["CC", "CO"], ["a", "b"], {"calibration": "magic"}, "calibration='magic'"),
     ],

@@ -45,7 +45,7 @@ def test_rules_ask_for_descriptors(tmp_path):
 def test_what_cannot_be_described_is_refused():
     """Graphs without a text, unknown names and learners without numbers are errors."""
     graph = Graph("aa", [(0, 1)])
-    with pytest.raises(GraphError, match="descriptors are of molecules"):
+    with pytest.raises(GraphError, match="descriptors need molecules"):
         descriptor_columns(list(descriptors())[:1], [graph])
     with pytest.raises(GraphError, match="no descriptor 'charm'"):
         descriptor_columns(["charm"], [])

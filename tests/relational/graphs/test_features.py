@@ -249,9 +249,9 @@ def test_features_work_in_a_pipeline_of_scikit_learn():
     [
         ({}, [], None, "there is no graph"),
         ({"on_error": "missing"}, [None, ""], None, "all are missing"),
-        ({}, [Graph("a", [])] * 3, None, "no pattern tells the 3 graphs apart"),
+        ({}, [Graph("a", [])] * 3, None, "no pattern distinguishes the 3 graphs"),
         ({"order": "chi2"}, graphs_of(), None, "needs y"),
-        ({"order": "chi2"}, graphs_of(), ["x"] * 30, "all graphs have the class"),
+        ({"order": "chi2"}, graphs_of(), ["x"] * 30, "all graphs have class"),
         ({"order": "correlation"}, graphs_of(), list("abc") * 10, "there are 3 classes"),
         ({"max_edges": 64}, graphs_of(), None, "max_edges must be at most 63"),
         ({"max_edges": -1}, graphs_of(), None, "max_edges=-1 must be"),

@@ -62,19 +62,19 @@ def test_tables_of_statements_are_the_same():
 
 STATEMENTS = {
     "{ plugin = 'tree', op = 'base' }": "unknown plugin 'tree'. There are: term, meta",
-    "{ op = 'base' }": "plugin must be a text, such as plugin = 'term'",
+    "{ op = 'base' }": "plugin must be a string, such as plugin = 'term'",
     "{ plugin = 'term', op = 'bin' }": "plugin 'term' has no op 'bin'. Did you mean bins",
     "{ plugin = 'term', op = 'base', n = 3 }": "'base' has no key 'n'",
     "{ plugin = 'term', op = 'bins', k = 1 }": "k=1 must be a whole number of at least 2",
     "{ plugin = 'term', op = 'base', limit = 0 }": "limit=0 must be a whole number of at least 1",
     "{ plugin = 'term', op = 'base', id = 'a' }": "the id 'a' is used twice; rename one",
-    "{ plugin = 'term', op = 'base', columns = 'x' }": "columns = 'x' must be a list of texts",
-    "{ plugin = 'term', op = 'base', column = 'x', columns = ['x'] }": "give one",
+    "{ plugin = 'term', op = 'base', columns = 'x' }": "columns = 'x' must be a list of strings",
+    "{ plugin = 'term', op = 'base', column = 'x', columns = ['x'] }": "give only one",
     "{ plugin = 'term', op = 'new' }": "'new' needs the key 'rules'",
-    "{ plugin = 'term', op = 'new', rules = ['x >'] }": "the rule 'x >' cannot be read",
+    "{ plugin = 'term', op = 'new', rules = ['x >'] }": "cannot parse the rule 'x >'",
     "{ plugin = 'meta', op = 'combine', over = ['z'] }": "over names 'z'",
-    "{ plugin = 'meta', op = 'combine', over = [1] }": "over = [1] must be a list of texts",
-    "{ plugin = 'meta', op = 'combine', within = ['x'] }": "must be a list of lists of texts",
+    "{ plugin = 'meta', op = 'combine', over = [1] }": "over = [1] must be a list of strings",
+    "{ plugin = 'meta', op = 'combine', within = ['x'] }": "must be a list of lists of strings",
     "{ plugin = 'meta', op = 'combine', how = 'xor' }": "how='xor' must be one of or, and",
 }
 
@@ -93,14 +93,14 @@ def test_a_wrong_statement_is_named_with_its_line(statement):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("version = [", "is no TOML"),
+        ("version = [", "is not valid TOML"),
         ("refine = []", "version = None must be 1"),
         ("version = 1", "refine must be a list"),
         ("version = 1\nrefine = [3]", "refine must be a list of statements"),
         ("version = 1\nsteps = []", "unknown key 'steps'"),
         ("version = 1\ndata = { engine = 'duckdb' }\nrefine = []", "need engine = 'memory'"),
         ("version = 1\ntarget = 'y'\nrefine = []", "target must be { column"),
-        ("version = 1\ntarget = { column = 3 }\nrefine = []", "must be texts"),
+        ("version = 1\ntarget = { column = 3 }\nrefine = []", "must be strings"),
     ],
 )
 def test_a_wrong_file_is_named(text, message):
@@ -115,7 +115,7 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(BiasError, match="cannot be read: No such file"):
         load_bias(tmp_path / "none.toml")
     (tmp_path / "wide.toml").write_bytes("version = 1".encode("utf-16"))
-    with pytest.raises(BiasError, match="is no UTF-8 text"):
+    with pytest.raises(BiasError, match="is not UTF-8 text"):
         load_bias(tmp_path / "wide.toml")
 
 
@@ -140,7 +140,7 @@ def test_writing_and_reading_give_the_same_bias(name, columns, how):
 
 def test_code_is_not_written():
     """A function has no place in a file that runs no code."""
-    with pytest.raises(BiasError, match="is code, which a bias file cannot hold"):
+    with pytest.raises(BiasError, match="is code, which a bias file cannot contain"):
         dump_bias(Bias([FromFunction(lambda table: ["x > 1"])]))
 
 

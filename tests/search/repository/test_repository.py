@@ -205,11 +205,11 @@ def test_generators_that_make_nothing_are_named(table):
         (lambda: Combine(choose="lowest_mutual_information"), "needs a limit"),
         (lambda: Combine(choose="best"), "choose='best' must be all or"),
         (lambda: Formulas("x > 1"), "must be a list of formulas"),
-        (lambda: Formulas(["x >"]), "the rule 'x >' cannot be read"),
+        (lambda: Formulas(["x >"]), "cannot parse the rule 'x >'"),
         (lambda: FromFunction(3), "must be callable"),
         (lambda: Bias([Base(id="a"), Base(id="a")]), "the id 'a' is used twice"),
         (lambda: Bias([Combine(["late"]), Base(id="late")]), "over names 'late'"),
-        (lambda: Bias(["base"]), "is no generator"),
+        (lambda: Bias(["base"]), "is not a generator"),
     ],
 )
 def test_wrong_generators_are_refused(make, message):
@@ -222,8 +222,8 @@ def test_wrong_generators_are_refused(make, message):
     ("generator", "message"),
     [
         (Base(["colour"]), "there is no column 'colour'. Did you mean color"),
-        (Base(["color"], kind="numeric"), "column 'color' is nominal, not numeric; take values"),
-        (Base(["x"], kind="nominal"), "column 'x' is numeric, not nominal; take bins"),
+        (Base(["color"], kind="numeric"), "column 'color' is nominal, not numeric; use values"),
+        (Base(["x"], kind="nominal"), "column 'x' is numeric, not nominal; use bins"),
         (Formulas(["color > 1"]), "needs a numeric column"),
         (Formulas(["color = pink"]), "no label 'pink'"),
         (Formulas(["size > 1"]), "there is no column 'size'"),
@@ -250,13 +250,13 @@ def test_some_bins_spans_and_modified_rules(table):
     assert texts(repository)[5:9] == [f"{text} and flag = yes" for text in whole]
     assert repository.n_repeated == 4  # a rule and its negation are one
     assert_values(repository, table)
-    with pytest.raises(BiasError, match="the rules 3 to 9 are asked for, but only 4 were"):
+    with pytest.raises(BiasError, match="requests the rules 3 to 9, but only 4 were"):
         texts(Repository(Bias([base, Combine(["x"], span=(3, 9))]), table))
     for make, message in (
         (lambda: Base(only=[5]), "bin 5 of 4: bins go from 1 to 4"),
         (lambda: Modify(["x"], "xor", "x > 1"), "how='xor' must be one of"),
         (lambda: Modify(["x"]), "how 'and' takes a rule"),
-        (lambda: Bias([Modify(["x"], "not")]), "over names 'x', which no generator before has"),
+        (lambda: Bias([Modify(["x"], "not")]), "over names 'x', which is not an earlier generator"),
     ):
         with pytest.raises(BiasError, match=message):
             make()

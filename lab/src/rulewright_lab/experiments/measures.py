@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def stages(worker: Worker, train: Table, test: Table, at: Sequence[int]) -> Figures:
-    """Give the test error of the model's first rules, for each number of rules in `at`."""
+    """Return the test error of the model's first rules, for each number of rules in `at`."""
     model, fit = _fit_learner(worker, train, "stages_")
     truth = test.known_target.codes
     wrong = [float(np.mean(model[:n].decide(model[:n].scores(test)) != truth)) for n in at]
@@ -26,14 +26,14 @@ def stages(worker: Worker, train: Table, test: Table, at: Sequence[int]) -> Figu
 
 
 def posterior(worker: Worker, train: Table, test: Table) -> Figures:
-    """Give what `score` gives, and how concentrated the weights of an average are."""
+    """Return what `score` gives, and how concentrated the weights of an average are."""
     found = score(worker, train, test)
     report = _own(worker).model_.summary["posterior"]
     return found | {name: report[name] for name in ("n_models", "perplexity", "w_max", "kish")}
 
 
 def combiners(worker: Worker, train: Table, test: Table, kinds: Sequence[str]) -> Figures:
-    """Give the error of a model as it is and with its rules combined in each of some ways.
+    """Return the error of a model as it is and with its rules combined in each of some ways.
 
     Errors are by kind, "native" as it is; perplexities are means over the test rows that two rules
     or more cover, divided by the number of those, of kinds with weights.

@@ -59,7 +59,7 @@ def noise_conjunctions(a: int, runs: int, seed: int, beta: float = 1.0) -> list[
 
 
 def conjunctions(a: int) -> BoolArray:
-    """Tell which conjunction of three features holds for which of all 2^a examples."""
+    """Return which conjunction of three features holds for which of all 2^a examples."""
     examples = (np.arange(2**a)[:, None] >> np.arange(a)) & 1 == 1
     return np.column_stack(
         [examples[:, list(chosen)].all(axis=1) for chosen in combinations(range(a), N_FEATURES)]

@@ -221,7 +221,7 @@ def _fits(value: object, wanted: type) -> bool:
 
 
 def _are_graphs(X: Any) -> bool:
-    """Tell whether X is a sequence of graphs or of SMILES texts."""
+    """Return whether X is a sequence of graphs or of SMILES texts."""
     if isinstance(X, str | os.PathLike | Path | Table | dict) or hasattr(X, "columns"):
         return False
     if isinstance(X, np.ndarray) and X.ndim != 1:

@@ -55,7 +55,7 @@ class FromBias:
         return needs
 
     def generate(self, ctx: Context) -> Iterator[Query | _Round]:
-        """Give the queries of one statement after the other; warn of those without any."""
+        """Return the queries of one statement after the other; warn of those without any."""
         earlier: dict[str, list[Query]] = {}
         for statement in self.bias.generators:
             made = earlier.setdefault(statement.id, [])
@@ -98,7 +98,7 @@ class FromBias:
 
 
 def _sources(statement: Any, ctx: Context, over: dict[str, list[Query]]) -> Sources:
-    """Give a statement of one table its rows, or none if it does not look at them."""
+    """Pass its rows to a statement of one table, or none if it does not need them."""
     looks = Needs.INSTANCES in statement_needs(statement)
     parts = [query for queries in over.values() for query in queries]
     table, weights = ctx.language.empty, np.ones(0)

@@ -82,7 +82,7 @@ class Refined:
         The parts: queries, formulas, their texts, or statements of a bias that look at no data. By
         default labels and intervals of the columns of the training instances.
     max_size : int
-        Most parts of a query.
+        Maximum number of parts of a query.
     weighted : bool
         Whether only queries with a weight in the current model are refined.
     """
@@ -98,7 +98,7 @@ class Refined:
         return seen | (Needs.INSTANCES if self.language is None else Needs.NOTHING)
 
     def generate(self, ctx: Context) -> Iterator[Query | _Round]:
-        """Give the parts, then refinements of what was accepted, round after round."""
+        """Return the parts, then refinements of what was accepted, round after round."""
         atoms = self._atoms(ctx)
         sent: set[str] = set()
         parts = {query.key: 1 for query in atoms}
@@ -154,7 +154,7 @@ class Bottom:
     language : sequence
         The parts.
     max_size : int
-        Most parts of a query.
+        Maximum number of parts of a query.
     n_seeds : int
         Seed instances, drawn at random.
     """
@@ -166,7 +166,7 @@ class Bottom:
     needs: ClassVar[Needs] = Needs.INSTANCES
 
     def generate(self, ctx: Context) -> Iterator[Query | _Round]:
-        """Give the generalisations of one seed after the other, small ones first."""
+        """Return the generalisations of one seed after the other, small ones first."""
         atoms, inst = atoms_of(self.language, ctx), ctx.inst
         holds = inst.instantiate(atoms) > 0
         random = np.random.RandomState(ctx.seed)
@@ -185,7 +185,7 @@ class Mined:
     min_support : float or int
         Share, or number, of the graphs.
     max_edges : int
-        Most edges.
+        Maximum number of edges.
     allow_cycles : bool
         Whether patterns may have cycles.
     """
@@ -230,7 +230,7 @@ class Grown:
     vertex_labels, edge_labels : sequence of str
         The labels; an edge without a label has "".
     max_edges : int
-        Most edges.
+        Maximum number of edges.
     allow_cycles : bool
         Whether an edge may close a cycle.
     """
@@ -243,7 +243,7 @@ class Grown:
     needs: ClassVar[Needs] = Needs.QUERIES
 
     def generate(self, ctx: Context) -> Iterator[Query | _Round]:
-        """Give single vertices, then patterns with one edge more than an accepted one."""
+        """Return single vertices, then patterns with one edge more than an accepted one."""
         level = [Pattern((label,), ()) for label in self.vertex_labels]
         for n_edges in range(self.max_edges + 1):
             found = {one.name: one for one in map(Occurrence.of, level)}
@@ -288,7 +288,7 @@ class Shared:
         return generator if needs_of(generator) else cls(generator)
 
     def generate(self, ctx: Context) -> Iterator[Query | _Round]:
-        """Give the queries that are there, then new ones."""
+        """Return the queries that are there, then new ones."""
         self._rest = self._generator.generate(ctx) if self._rest is None else self._rest
         place = 0
         while True:

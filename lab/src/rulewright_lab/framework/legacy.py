@@ -42,7 +42,7 @@ class Parsed(NamedTuple):
 
 
 def is_legacy(text: str) -> bool:
-    """Tell whether a text is in this grammar, by its first statement."""
+    """Return whether a text is in this grammar, by its first statement."""
     for line in text.splitlines():
         bare = line.partition("#")[0]
         if bare.strip():

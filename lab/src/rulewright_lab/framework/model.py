@@ -73,7 +73,7 @@ class QueryRules:
         return self.rules.scores(self.columns(X), n_threads=n_threads)
 
     def explain(self, X: Any) -> Explanation:
-        """Tell which rules fired on each instance and what each added."""
+        """Return which rules fired on each instance and what each added."""
         return self.rules.explain(self.columns(X))
 
     def columns(self, X: Any) -> Table:

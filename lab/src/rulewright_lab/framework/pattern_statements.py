@@ -182,7 +182,7 @@ class RefinedTrees(Statement):
         return Needs.QUERIES | Needs.INSTANCES | Needs.MODEL
 
     def queries(self, ctx: Context, earlier: Mapping[str, list[Query]]) -> Iterator[Query]:
-        """Give the refinements of the strongest patterns, the strongest first."""
+        """Return the refinements of the strongest patterns, the strongest first."""
         graphs, weights = graphs_of(ctx), ctx.model
         labels = GraphLabels.of(graphs)
         patterns = {

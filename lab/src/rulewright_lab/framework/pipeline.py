@@ -138,7 +138,7 @@ class Pipeline(
 
     @classmethod
     def from_bias(cls, source: Any, *, allow_code: bool = False, **options: Any) -> Self:
-        """Make a pipeline of a bias file; files it names are looked for beside it.
+        """Create a pipeline of a bias file; files it names are looked for beside it.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class Pipeline(
         return np.asarray(self._ask("decision_function", X))
 
     def explain(self, X: Any) -> Any:
-        """Tell which rules fired on each instance and what each added."""
+        """Return which rules fired on each instance and what each added."""
         return self._ask("explain", X)
 
     def signature(self) -> str:

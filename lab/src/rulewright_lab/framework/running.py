@@ -224,7 +224,7 @@ class _Updates:
 def learn_per_fold(
     parts: Components, instances: Instances, target: Target, folds: Folds, seed: int
 ) -> Iterator[tuple[NDArray[np.intp], LearnedQueries]]:
-    """Give for each fold its rows and what was learned without them."""
+    """Return for each fold its rows and what was learned without them."""
     shared = parts.shared(instances)
     for fold in range(len(folds)):
         inside, outside = folds.held_out_rows(fold), folds.train_rows(fold)

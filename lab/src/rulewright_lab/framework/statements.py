@@ -98,7 +98,7 @@ class Sql(Statement):
         return Needs.NOTHING if said else Needs.INSTANCES
 
     def queries(self, ctx: Context, earlier: Mapping[str, list[Query]]) -> Iterator[Query]:
-        """Make the queries of one path after the other."""
+        """Create the queries of one path after the other."""
         names = None if self.path is None else [self.path]
         language = ctx.language
         if self.where is not None and self.function in OF_ROWS:
@@ -130,7 +130,7 @@ class Sql(Statement):
                 yield Query(Conjunction((Range(made.name, float(least)),)), (made,))
 
     def _suggest_columns(self, ctx: Context) -> Iterator[tuple[DerivedColumn, tuple[str, ...]]]:
-        """Give the columns that the rows of the instances suggest."""
+        """Return the columns that the rows of the instances suggest."""
         inst = ctx.inst
         if not isinstance(inst, RelatedInstances):
             raise BiasError(called(self), "needs related tables: Relations(...)")
@@ -181,7 +181,7 @@ def _where(text: str, at: str) -> RowCondition:
 
 
 def _fits(test: RowCondition, path: Path, paths: list[Path], language: Language, at: str) -> bool:
-    """Tell whether the table of a path has the column of a condition; that of one must."""
+    """Return whether the table of a path has the column of a condition; that of one must."""
     kinds = [language.kinds.get((one[-1].table, test.column)) for one in paths]
     if not any(kinds):
         tables = ", ".join(dict.fromkeys(one[-1].table for one in paths))

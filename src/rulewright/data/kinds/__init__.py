@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from rulewright.data.kind import KINDS
+from rulewright.data.kind import KINDS as KINDS
 from rulewright.data.kinds.date import Date
 from rulewright.data.kinds.nominal import Nominal
 from rulewright.data.kinds.numeric import Numeric

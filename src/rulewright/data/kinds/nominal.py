@@ -66,7 +66,8 @@ class Nominal(Kind):
         elif label_type == "boolean":
             labels = BOOLEAN_LABELS
         check_encodable(labels, f"label of column {name!r}")
-        schema = ColumnSchema(name, self.name, labels, label_type)
+        ranked = raw.ranked and len(labels) > 1
+        schema = ColumnSchema(name, self.name, labels, label_type, ranked)
         return Column(
             schema, codes if labels == tuple(found) else recode_labels(found, codes, labels, -1)
         )
@@ -95,7 +96,7 @@ class Nominal(Kind):
             codes, labels = np.where(unseen, len(labels), codes), (*labels, _UNSEEN)
         else:
             labels = tuple(label_value(label, schema) for label in labels)
-        return LabelColumn(codes, labels)
+        return LabelColumn(codes, labels, ordered=schema.ranked)
 
     def is_missing(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         """Return which codes stand for missing; unseen labels are not missing."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.errors import RowError
+from rulewright.data.errors import RowError, reading_option
 from rulewright.data.findings import Finding
 from rulewright.data.kind import Kind, SqlWords
 from rulewright.data.number_texts import NumberTexts
@@ -15,6 +15,7 @@ from rulewright.data.schema import BOOLEAN_LABELS, ColumnSchema
 from rulewright.data.source import PlainType, Raw
 from rulewright.data.table import Column
 from rulewright.data.values import (
+    LARGEST_EXACT,
     as_floats,
     check_finite,
     convert_values,
@@ -37,8 +38,10 @@ class Numeric(Kind):
         return raw.values.dtype.kind in "iuf" and raw.declared is None
 
     def read(self, name: str, raw: Raw) -> Column:
-        """Check the values of a new column."""
-        return self.read_like(ColumnSchema(name, self.name), raw)
+        """Check the values of a new column; whole numbers must not lose digits."""
+        column = self.read_like(ColumnSchema(name, self.name), raw)
+        _refuse_rounded(name, raw.values, column.values)
+        return column
 
     def read_like(self, schema: ColumnSchema, raw: Raw) -> Column:
         """Check the values of a column; booleans and text are converted."""
@@ -108,6 +111,22 @@ def _floats(name: str, raw: Raw) -> tuple[NDArray[np.float64], tuple[Finding, ..
     return _finite(name, numbers), ()
 
 
+def _refuse_rounded(name: str, given: NDArray[Any], numbers: NDArray[np.float64]) -> None:
+    """Refuse whole numbers that no float holds; those of later tables are compared as floats."""
+    if given.dtype.kind not in "iuO" or (given.dtype.kind != "O" and given.dtype.itemsize < 8):
+        return
+    for row in np.flatnonzero(np.abs(numbers) >= LARGEST_EXACT).tolist():
+        value = given[row]
+        if isinstance(value, int | np.integer) and int(value) != int(numbers[row]):
+            labels = reading_option("nominal", name)
+            raise RowError(
+                f"Column {name!r}, ",
+                row,
+                f", holds {value}: whole numbers beyond 2^53 lose digits. Drop the column if it "
+                f"is an id, use {labels} to take its values as labels, or convert it to floats.",
+            )
+
+
 def _finite(name: str, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     check_finite(name, numbers)
     return numbers
@@ -122,6 +141,6 @@ def _parse_number(name: str, row: int, text: str, type_: PlainType | None) -> fl
         raise RowError(
             f"Column {name!r} must be numeric, but ",
             row,
-            f" holds {text!r:.80}. Correct the value, treat the column as nominal, or give numeric "
-            f"{name}:coerce to read such values as missing.",
+            f" holds {text!r:.80}. Correct the value, treat the column as nominal, or use "
+            f"{reading_option('numeric', f'{name}:coerce')} to read such values as missing.",
         ) from None

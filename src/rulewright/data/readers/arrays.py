@@ -12,6 +12,7 @@ from rulewright.data.errors import DataError, DataTypeError
 from rulewright.data.late_imports import optional
 from rulewright.data.schema import check_distinct
 from rulewright.data.source import Raw, Source, Wanted, as_objects, positional_names
+from rulewright.data.values import LARGEST_EXACT
 
 _RESHAPE = (
     "Reshape your data either using array.reshape(-1, 1) if your data has a single feature or "
@@ -26,14 +27,32 @@ def array_source(X: Any) -> Source:
         return _structured_source(array)
     if array.ndim != 2:
         raise _dimension_error(array)
-    if array.dtype.kind == "c":
-        raise DataError("Complex data not supported. Use the real and imaginary parts as columns.")
+    _refuse_complex(array.dtype)
     finite = _all_finite(array)
 
     def load(position: int, wanted: Wanted) -> Raw:
         return Raw(array[:, position], finite=finite)
 
     return Source(positional_names(array.shape[1]), False, array.shape[0], load)
+
+
+def sparse_source(X: Any) -> Source:
+    """Open a sparse matrix or array of SciPy, whose cells without a value are 0."""
+    if X.ndim != 2:
+        raise _dimension_error(X)
+    _refuse_complex(X.dtype)
+    columns = X.tocsc()
+
+    def load(position: int, wanted: Wanted) -> Raw:
+        return Raw(np.asarray(columns[:, [position]].toarray()).ravel())
+
+    names = positional_names(X.shape[1])
+    return Source(names, False, X.shape[0], load, sparse=True)
+
+
+def _refuse_complex(dtype: np.dtype[Any]) -> None:
+    if dtype.kind == "c":
+        raise DataError("Complex data not supported. Use the real and imaginary parts as columns.")
 
 
 def dict_source(columns: Mapping[Any, Any]) -> Source:
@@ -151,21 +170,30 @@ def frame_source(X: Any) -> Source | None:
     def load(position: int, wanted: Wanted) -> Raw:
         return _raw(nw, series[position], names[position], wanted)
 
-    return Source(names, named, len(frame), load)
+    return Source(names, named, len(frame), load, index=_index(frame))
+
+
+def _index(frame: Any) -> Any:
+    """Return the index of a pandas dataframe, unless it only counts the rows from 0."""
+    if not frame.implementation.is_pandas_like():
+        return None
+    index = frame.to_native().index
+    counts = (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
+    return None if counts else index
 
 
 def series_of(values: Any, name: str, wanted: Wanted) -> Raw | None:
     """Return the values of a dataframe's column, or None when it is not one."""
     if hasattr(values, "categories") and hasattr(values, "codes"):
         # a bare pandas.Categorical
-        objects, ordered = as_objects(values), bool(getattr(values, "ordered", False))
-        return Raw(objects, tuple(values.categories), ordered=ordered)
+        return _pandas_labels(as_objects(values), values)
     nw = optional("narwhals")
     series = nw.from_native(values, allow_series=True, pass_through=True)
     return _raw(nw, series, name, wanted) if isinstance(series, nw.Series) else None
 
 
 def _names(columns: list[Any]) -> tuple[tuple[str, ...], bool]:
+    """Return the names of columns as text; 0, 1, ... of pandas are places and no names."""
     textual = [isinstance(name, str) for name in columns]
     if all(textual):
         return tuple(columns), True
@@ -175,7 +203,17 @@ def _names(columns: list[Any]) -> tuple[tuple[str, ...], bool]:
             f"Column names must be all strings or all not: {odd!r} is not. "
             "Convert them with X.columns = X.columns.astype(str)."
         )
-    return positional_names(len(columns)), False
+    names = tuple(map(_name_text, columns))
+    if columns == list(range(len(columns))) or len(set(names)) < len(names):
+        return positional_names(len(columns)), False
+    return names, True
+
+
+def _name_text(name: Any) -> str:
+    """Write a name that is no text; levels of a MultiIndex are joined, empty ones left out."""
+    if isinstance(name, tuple):
+        return "_".join(part for part in map(str, name) if part)
+    return str(name)
 
 
 def _raw(nw: Any, series: Any, name: str, wanted: Wanted) -> Raw:
@@ -185,15 +223,24 @@ def _raw(nw: Any, series: Any, name: str, wanted: Wanted) -> Raw:
             f"Column {name!r} holds {dtype} values. Unpack it into columns of numbers or text, "
             "or drop it."
         )
+    if str(getattr(series.to_native(), "dtype", "")).startswith("interval"):
+        native = series.to_native().astype("category").cat.as_ordered()
+        return _pandas_labels(as_objects(native), native.cat)
     if isinstance(dtype, nw.Categorical | nw.Enum):
         # by way of a list: pyarrow's dictionaries lose their nulls in to_numpy
         return _categories(nw, series, as_objects(series.to_list()))
-    exact = wanted != "any"  # labels: NumPy has no integers with missing ones among them
-    if exact and (dtype.is_decimal() or (dtype.is_integer() and series.null_count() > 0)):
+    # NumPy has neither decimals nor integers with missing ones among them
+    special = dtype.is_decimal() or (dtype.is_integer() and series.null_count() > 0)
+    if special and (wanted != "any" or _has_large(series)):
         return Raw(as_objects(map(_whole, series.to_list())))
     if dtype.is_decimal():
         series = series.cast(nw.Float64)
     return Raw(np.asarray(series.to_numpy()))
+
+
+def _has_large(series: Any) -> bool:
+    ends = (series.min(), series.max())  # None where all values are missing
+    return any(end is not None and abs(int(end)) > LARGEST_EXACT for end in ends)
 
 
 def _whole(value: Any) -> Any:
@@ -201,15 +248,26 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, Decimal) and value == value.to_integral() else value
 
 
+def _pandas_labels(values: NDArray[Any], declared: Any) -> Raw:
+    """Return labels and their categories; intervals, as of `pandas.cut`, become their text."""
+    labels = tuple(declared.categories)
+    intervals = [label for label in labels if type(label).__name__ == "Interval"]
+    if intervals:
+        texts = {label: str(label) for label in intervals}
+        values = as_objects(map(texts.get, values))
+        labels = tuple(map(str, labels))
+    ordered = bool(declared.ordered)
+    return Raw(values, labels, ordered=ordered, ranked=ordered)
+
+
 def _categories(nw: Any, series: Any, values: NDArray[Any]) -> Raw:
     if series.implementation.is_pandas_like():
-        declared = series.to_native().cat
-        return Raw(values, tuple(declared.categories), ordered=bool(declared.ordered))
+        return _pandas_labels(values, series.to_native().cat)
     if isinstance(series.dtype, nw.Enum):
         return Raw(values, tuple(series.dtype.categories), ordered=True)
     if series.implementation.is_pyarrow() and series.to_native().type.ordered:
         chunks = series.to_native().unify_dictionaries().chunks
         labels = chunks[0].dictionary.to_pylist() if chunks else []
-        return Raw(values, tuple(labels), ordered=True)
+        return Raw(values, tuple(labels), ordered=True, ranked=True)
     # any other Categorical of polars or pyarrow is an encoding, which declares nothing
     return Raw(values)

@@ -14,7 +14,7 @@ from rulewright.data.findings import Finding, report_skipped_rows
 from rulewright.data.readers.database import FileDatabase, block_of, quote_literal
 from rulewright.data.readers.opened_file import OpenedFile
 from rulewright.data.source import Raw, Wanted, as_objects
-from rulewright.data.values import exact_number
+from rulewright.data.values import LARGEST_EXACT, exact_number
 
 MISSING_FIELDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 NUMERIC = ("number", "comma", "thousands")
@@ -122,7 +122,12 @@ class TextRows:
             query = f"SELECT {form} AS v FROM (SELECT {_KNOWN} AS v FROM {cells_of})"
             cells = self._database.columns(query)[0].reshape(-1, len(columns))
             loaded.update(zip(columns, np.ascontiguousarray(cells.T), strict=True))
-        return {at: _raw(loaded[at], types[at], wanted) for at in block}
+        raws = {at: _raw(loaded[at], types[at], wanted) for at in block}
+        if wanted != "any":
+            return raws
+        large = [at for at in block if types[at] == "number" and _has_large(loaded[at])]
+        exact = (self.load(rows, range(at, at + 1), "labels") for at in large)
+        return raws | {at: raw for one in exact for at, raw in one.items()}
 
     def contains(self, at: int, text: str) -> bool:
         """Return whether a column holds a text."""
@@ -213,6 +218,12 @@ def _raw(values: NDArray[Any], type_: str, wanted: Wanted) -> Raw:
     if type_ in ("empty", "number", "comma") and wanted == "labels":
         return Raw(_map_values(values, exact_number))
     return Raw(values, untyped=True, written=wanted == "any")
+
+
+def _has_large(numbers: NDArray[Any]) -> bool:
+    """Return whether some whole numbers may have lost digits."""
+    with np.errstate(invalid="ignore"):
+        return bool((np.abs(np.ma.filled(numbers, 0.0)) >= LARGEST_EXACT).any())
 
 
 def _map_values(values: Any, convert: Callable[[str], Any]) -> Any:

@@ -1,1 +1,1 @@
-"""Refits that assess a model: stability of its rules, the null of its interactions."""
+"""Refits that assess a model: stability of its rules, null distribution of interactions."""

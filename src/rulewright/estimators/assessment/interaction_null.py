@@ -1,4 +1,4 @@
-"""The null distribution of H statistics: refits to targets of a model of main effects."""
+"""The null distribution of H statistics, from refits to targets without interactions."""
 
 from __future__ import annotations
 
@@ -37,35 +37,35 @@ def interaction_null(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> InteractionNull:
-    """Tell which interactions of a model are stronger than those that chance suggests.
+    """Test which interactions of a model are stronger than chance.
 
-    A model of main effects is fitted. Its predictions plus its permuted residuals, or classes drawn
-    from its probabilities, are targets without interactions, to which the method is fitted again
+    A model of main effects is fitted first. Its predictions plus permuted residuals (or classes
+    drawn from its probabilities) are targets without interactions; the method is refitted to them
     (Friedman and Popescu, 2008).
 
     Parameters
     ----------
     estimator : estimator
-        The method; its model must add up rules. The model of a fitted estimator, which must have
-        been fitted to the same data, is taken as it is.
+        The method; its model must add up rules. If it is fitted, its model is used; it must have
+        been fitted to the same data.
     X, y, sample_weight
         The training data, as in ``fit``.
     columns : sequence of str, optional
-        The columns; by default all that rules with several columns use.
+        The columns; by default all columns of rules that use several.
     additive : estimator, optional
-        The method that fits main effects; by default the same one with rules of one condition.
+        The estimator of main effects; by default the same one with rules of one condition.
     n_replications : int
-        Refits.
+        Number of refits.
     triples : bool
-        Whether three columns are looked at together too.
+        Whether to test triples of columns, too.
     max_rows : int, optional
-        Rows at most that H is evaluated on; of more a sample is drawn. None takes all.
+        Maximum number of rows to evaluate H on; larger data are sampled. None uses all rows.
     random_state : int
-        Seed of the draws, of the refits, and of fits whose own seed is not a number.
+        Seed of the draws, the refits, and fits whose own seed is not a number.
     n_jobs : int, optional
-        Replications at a time; the result does not depend on it.
+        Number of parallel refits; does not change the result.
     verbose : int
-        1 draws a progress bar.
+        1 shows a progress bar.
 
     Returns
     -------
@@ -108,22 +108,22 @@ def main_effects(estimator: RuleEstimator[Any]) -> RuleEstimator[Any]:
     if not settings:
         raise ValueError(
             f"additive: {type(estimator).__name__} has no setting for rules of one condition; "
-            "give an estimator that fits main effects"
+            "pass an estimator that fits main effects"
         )
-    if "class_weight" in estimator.get_params(deep=False):  # classes are drawn as often as they are
+    if "class_weight" in estimator.get_params(deep=False):  # classes are drawn at their frequency
         settings = {**settings, "class_weight": None}
     changed: RuleEstimator[Any] = clone(estimator).set_params(**settings)
     return changed
 
 
 class _Draws:
-    """Targets without interactions: what a model of main effects says, and its noise."""
+    """Targets without interactions: predictions of a model of main effects, plus noise."""
 
     def __init__(self, additive: RuleEstimator[Any], table: Table) -> None:
         _, terms = additive_terms(additive, "additive")
         if joined := next((term for term in terms if len(term.columns) > 1), None):
             raise ValueError(
-                f"additive: {type(additive).__name__} joins columns ({joined}): give an estimator "
+                f"additive: {type(additive).__name__} combines columns ({joined}): use a learner "
                 "whose rules have one condition"
             )
         self.table = table
@@ -132,7 +132,7 @@ class _Draws:
             self.noise = table.known_numbers.values - self.said
         else:
             self.said = np.cumsum(additive.model_.predict_proba(table), axis=1)
-            # A learner may have sorted the classes otherwise, as ordinal ones.
+            # A learner may sort the classes in another order, such as that of a scale.
             places = {label: k for k, label in enumerate(table.known_target.classes.tolist())}
             codes = [places[label] for label in additive.model_.classes.tolist()]
             self.codes = np.array(codes, dtype=np.int32)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class _Sample(NamedTuple):
-    """What is kept of the model of one sample."""
+    """The parts of a sample's model that are kept."""
 
     size: int
     keys: frozenset[Hashable]
@@ -70,40 +70,40 @@ def rule_stability(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Recurrence:
-    r"""Tell which rules and columns recur when rows are drawn anew and the learner is fitted again.
+    r"""Measure which rules and columns recur when a learner is refitted to resampled rows.
 
-    Thresholds move from sample to sample even if a rule stays, so rules are compared in three ways:
+    Thresholds vary between samples even if a rule recurs, so rules are compared in three ways:
     the same rule, the same columns and directions, and nearly the same covered rows.
 
     Parameters
     ----------
     estimator : estimator
-        The learner. The model of a fitted one, which must have been fitted to the same data, is
-        the model whose rules are looked at.
+        The learner. If it is fitted, its model is the one to assess; it must have been fitted to
+        the same data.
     X, y, sample_weight
         The training data, as in ``fit``.
     sampling : {"halves", "bootstrap"}
-        Whether the rows are halved at random, with both halves as samples and classes in
-        proportion, or drawn with replacement. Halves bound the number of useless columns kept.
+        "halves" splits the rows at random, stratified by class, and uses both halves;
+        "bootstrap" draws with replacement. Only halves bound the number of useless columns.
     n_samples : int
-        Samples; an even number of halves.
+        Number of samples; even for halves.
     least_jaccard : float
-        Rules cover nearly the same rows if the Jaccard index of their covers, on all rows, is this
-        or more.
+        Minimum Jaccard index of the covers, on all rows, of rules that count as covering nearly
+        the same rows.
     threshold : float
-        Share of the samples that must have a column among their first ones to keep it, above 0.5.
+        Minimum share of the samples that must have a column among their first ones, above 0.5.
     max_false : float
-        Bound on the expected number of useless columns kept; it says how many columns are first.
+        Bound on the expected number of useless columns; determines how many columns are first.
     n_first : int, optional
-        How many columns are first, instead of `max_false`.
+        Number of first columns, instead of `max_false`.
     alpha : float
-        Intervals of shares miss with this probability at most.
+        Error probability of the intervals.
     random_state : int
-        Seed of the samples and of the fits.
+        Seed of the samples and the fits.
     n_jobs : int, optional
-        Fits at a time; the result does not depend on it.
+        Number of parallel fits; does not change the result.
     verbose : int
-        1 draws a progress bar.
+        1 shows a progress bar.
 
     Returns
     -------
@@ -112,14 +112,14 @@ def rule_stability(
 
     Notes
     -----
-    The first q columns of a sample are the most important ones of its model, q or fewer. Of p
-    columns those that a half has among its first with probability q / p at most are called useless.
-    Of these no more than :math:`q^2 / ((2 \pi - 1) p)` are expected among the columns kept with the
-    threshold :math:`\pi` (Meinshausen and Buehlmann, 2010; Shah and Samworth, 2013), and no more
-    than ``expected_false`` among the columns with at least a certain ``score``, which integrates
-    over q (Melikechi and Miller, 2024). `evidence/selection.py` has the arguments. They need no
-    assumption on the learner, but rows that are independent, and halves drawn without regard to
-    classes; with classes in proportion they hold but for that.
+    The first columns of a sample are the q most important columns of its model (or fewer). A
+    column is called useless if a half has it among its first ones with probability q / p at most,
+    p being the number of columns. At most :math:`q^2 / ((2 \pi - 1) p)` useless columns are
+    expected to reach the threshold :math:`\pi` (Meinshausen and Buehlmann, 2010; Shah and Samworth,
+    2013). At most ``expected_false`` are expected to have a given ``score`` or more, which
+    integrates over q (Melikechi and Miller, 2024). `evidence/selection.py` has the proofs. They
+    assume nothing about the learner, but independent rows, and halves drawn regardless of class;
+    stratified halves meet this only approximately.
 
     References
     ----------
@@ -179,7 +179,7 @@ def rule_stability(
 
 
 class _Comparison:
-    """The rules of the model of all rows, to be found again among those of other models."""
+    """The rules of the full model, to be found again in the models of samples."""
 
     def __init__(self, model: RuleModel, table: Table, least_jaccard: float) -> None:
         self.model, self.table, self.least = model, table, least_jaccard
@@ -188,7 +188,7 @@ class _Comparison:
         self.covers = PackedCovers(model.cover_bits(table), len(table))
 
     def __call__(self, other: RuleModel, rows: Table) -> _Sample:
-        """Note down what the model of a sample has in common with that of all rows."""
+        """Record what the model of a sample has in common with the full model."""
         return _Sample(
             len(other),
             frozenset(rule_key(rule) for rule in other.rules),
@@ -198,7 +198,7 @@ class _Comparison:
         )
 
     def _overlapping(self, other: RuleModel) -> BoolArray:
-        """Tell which rules have one with the same claim on nearly the same rows."""
+        """Return which rules have a counterpart with the same outcome on nearly the same rows."""
         covers = PackedCovers(other.cover_bits(self.table), len(self.table))
         shared = self.covers.pair_counts(covers)
         either = self.covers.count()[:, np.newaxis] + covers.count() - shared
@@ -222,7 +222,7 @@ def _draw_samples(
 
 
 def _patterns(samples: Sequence[_Sample], own: Sequence[str]) -> tuple[PatternRecurrence, ...]:
-    """Give the patterns of all samples, the most frequent first."""
+    """Return the patterns of all samples, most frequent first."""
     times: Counter[str] = Counter(text for sample in samples for text in sample.patterns)
     known = set(own)
     order = sorted(times, key=lambda text: (-times[text], text))
@@ -234,7 +234,7 @@ def _patterns(samples: Sequence[_Sample], own: Sequence[str]) -> tuple[PatternRe
 def _columns(
     samples: Sequence[_Sample], names: Sequence[str], q: int, threshold: float, *, bounded: bool
 ) -> tuple[ColumnRecurrence, ...]:
-    """Give the shares and scores of all columns, the highest score first."""
+    """Return the shares and scores of all columns, highest score first."""
     place = {name: j for j, name in enumerate(names)}
     used, among = np.zeros(len(names)), np.zeros((len(names), q))
     for sample in samples:

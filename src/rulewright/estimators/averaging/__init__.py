@@ -1,1 +1,1 @@
-"""Bayesian averaging of rule sets and of rules (Domingos, 1997), and what works better."""
+"""Bayesian averaging of rule sets and rules (Domingos, 1997), and better alternatives."""

@@ -1,4 +1,4 @@
-"""Averages of given models by their evidence, or by their log densities of rows left out."""
+"""Averages of given models, weighted by evidence or by held-out log densities."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ ESTIMATES: tuple[Estimates, ...] = get_args(Estimates)
 Evidence: TypeAlias = Literal["own", "shared", "heldout"]
 EVIDENCE: tuple[Evidence, ...] = get_args(Evidence)
 LEAST_PROBABILITY = 1e-12
-"""What a class has at least where models are judged by rows left out."""
+"""Minimum probability of a class when models are evaluated on held-out rows."""
 assert ESTIMATES[1:] == ESTIMATORS
 
 MOST_ROWS = 2000
-"""Rows at most on which the average is compared with its heaviest model."""
+"""Maximum number of rows to compare the average with its heaviest model."""
 
 
 def average_rule_sets(
@@ -55,27 +55,27 @@ def average_rule_sets(
     Parameters
     ----------
     models : sequence of ClassModel or fitted estimators
-        The models; all have the same columns, labels and classes (see `learn_on_parts`).
+        Models with the same columns, labels and classes (see `learn_on_parts`).
     X, y : table and classes
-        The rows to judge by; y may be the name of a column of X.
+        Rows to evaluate the models on; y may be the name of a column of X.
     evidence : {"shared", "own", "heldout"}
-        Each model is judged by all rows; by those it was learned from, as in the paper (then models
-        are judged by different rows, and their evidence is not strictly comparable); or by rows
-        that none was learned from.
+        Rows that each model is evaluated on: all rows; the rows it was learned from, as in the
+        paper (evidence on different rows is not strictly comparable); or rows that no model was
+        learned from.
     estimator : {"model", "ml", "laplace", "m", "integrated"}
-        The probability of a class: what the model says; or, in each region of rows to which it
-        gives the same scores, the share of the class, (e + 1) / (n + C), (e + m p) / (n + m), or
-        the likelihood integrated over all shares.
+        Class probabilities: those of the model; or, in each region of rows with equal scores, the
+        class share, (e + 1) / (n + C), (e + m p) / (n + m), or the likelihood integrated over all
+        shares.
     parts : sequence, optional
-        The rows that each model was learned from: places in X, or pairs (X, y). "own" judges by
-        them; the others estimate the shares of regions from them. Without them shares are those
-        of the judged rows.
+        The rows that each model was learned from: places in X, or pairs (X, y). With "own" the
+        models are evaluated on them; otherwise they give the shares of regions. Without them,
+        shares come from the evaluated rows.
     prior : array-like, optional
-        Weights of the models before any row is seen; all alike by default.
+        Prior weights of the models; equal by default.
     beta : float
-        Power of the likelihood: 0 is the plain average, 1 Bayes.
+        Power of the likelihood: 0 gives the plain average, 1 Bayes' theorem.
     m : float
-        Rows that the prior of the m-estimate counts as.
+        Weight of the prior of the m-estimate, in rows.
     sample_weight : array-like or str, optional
         Row weights.
 
@@ -109,11 +109,11 @@ def average_models(
     combine: Combine = "mean",
     summary: dict[str, Any],
 ) -> AveragedModel:
-    """Make the average of models with given weights, and note down how concentrated these are."""
+    """Average models with given weights, and record how concentrated the weights are."""
     weights = tuple(weights_from_logs(log_weights).tolist())
     model = AveragedModel(rows.schema, rows.classes, tuple(members), weights, combine)
     best = members[int(np.argmax(log_weights))]
-    if rows.n_rows > MOST_ROWS:  # each model answers for each row
+    if rows.n_rows > MOST_ROWS:  # every model predicts every row
         rows = rows.take(np.linspace(0, rows.n_rows - 1, MOST_ROWS).astype(np.intp))
     same = model.decide(model.scores(rows.table)) == best.decide(best.scores(rows.table))
     report = PosteriorReport.of(log_weights, float(np.average(same, weights=rows.weights)))
@@ -122,7 +122,7 @@ def average_models(
 
 
 def logs_to_json(logs: Sequence[float]) -> list[float | None]:
-    """Return logs as JSON data, in which minus infinity is None."""
+    """Convert logs to JSON data, with None for minus infinity."""
     return [float(value) if np.isfinite(value) else None for value in logs]
 
 
@@ -133,12 +133,12 @@ def _check_models(models: Sequence[Any], evidence: str, estimator: str) -> list[
         raise ValueError(f"estimator must be one of {', '.join(ESTIMATES)}, not {estimator!r}")
     members = [getattr(model, "model_", model) for model in models]
     if not members:
-        raise ValueError("models: there must be at least one to average")
+        raise ValueError("models: give at least one model")
     for k, member in enumerate(members):
         if not isinstance(member, ClassModel):
             raise ValueError(
-                f"models[{k}] must be a model of classes or a fitted classifier of this library, "
-                f"not {type(member).__name__}"
+                f"models[{k}] must be a classification model or a fitted classifier of this "
+                f"library, not {type(member).__name__}"
             )
         same = member.classes.tolist() == members[0].classes.tolist()
         if not same or member.schema != members[0].schema:
@@ -157,7 +157,7 @@ def _own_rows(
     n_models: int,
     evidence: Evidence,
 ) -> list[TrainingSet | None]:
-    """Return the rows that each model was learned from, as far as they are given."""
+    """Return the rows that each model was learned from, if they are given."""
     if parts is None:
         if evidence == "own":
             raise ValueError(
@@ -165,7 +165,7 @@ def _own_rows(
             )
         return [None] * n_models
     if len(parts) != n_models:
-        raise ValueError(f"parts: {n_models} models need as many, not {len(parts)}")
+        raise ValueError(f"parts: expected {n_models}, one per model, not {len(parts)}")
     return [_part(model, rows, part, k, evidence) for k, part in enumerate(parts)]
 
 
@@ -190,12 +190,11 @@ def evidence_of(
     estimates: Estimates,
     m: float = 2.0,
 ) -> float:
-    """Give the log probability of the classes of rows under a model.
+    """Return the log probability of the classes of rows under a model.
 
-    The model parts the rows into regions, in each of which it gives all rows the same scores: those
-    won by a nearest rule or decided by a rule of a list. Probabilities of classes are estimated in
-    each region from the rows that the model was `learned` from, by default the judged ones, or are
-    those that the model says.
+    The model divides the rows into regions with equal scores: rows with the same nearest rule, or
+    decided by the same rule of a list. Class probabilities are estimated in each region from the
+    `learned` rows (by default the evaluated ones), or are those of the model.
     """
     if estimates == "model":
         chances = model.predict_proba(judged.table)[np.arange(judged.n_rows), judged.labels]
@@ -210,7 +209,7 @@ def evidence_of(
 
 
 def _counts(model: ClassModel, *sets: TrainingSet) -> list[FloatArray]:
-    """Sum the weights of the rows of sets by the regions of a model, and class."""
+    """Sum the row weights of each set by region and class."""
     if isinstance(model, DecisionList | NearestRules):
         regions = np.concatenate([model.deciders(rows.table) for rows in sets])
     else:
@@ -232,10 +231,10 @@ def _sums(rows: TrainingSet, regions: NDArray[np.intp], n_regions: int) -> Float
 def log_densities(
     models: Sequence[ClassModel], rows: TrainingSet, owners: NDArray[np.intp] | None = None
 ) -> FloatArray:
-    """Give the log probability of the class of each row under each model: (rows, models).
+    """Return the log probability of the class of each row under each model: (rows, models).
 
-    A row says nothing about the model that was learned from it (`owners`, -1 for none): there the
-    model is taken to say what the others say on average, which neither helps nor harms it.
+    A row is not evidence about the model learned from it (`owners`, -1 for none). There the mean
+    of the other models is used, which neither favours nor penalises the model.
     """
     place = np.arange(rows.n_rows)
     chances = np.column_stack(

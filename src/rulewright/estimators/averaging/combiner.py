@@ -1,8 +1,8 @@
-"""Rules that cover the same row, combined: ad hoc, by Bayes' theorem, or by how well they predict.
+"""Combination of rules that cover the same row: ad hoc, Bayesian, or by predictive performance.
 
-Weights of rules count among the rules that cover a row. Logs of weights are shifted so that the
-heaviest rule weighs 1, and held above those of `LEAST`: a row that only light rules cover is still
-decided by them, those below the limit being equals there.
+Weights are relative among the rules that cover a row. Log weights are shifted so that the heaviest
+rule has weight 1, and clipped at `LEAST`: rows covered by light rules only are still decided by
+them, with equal weights below the limit.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
 
 LEAST = 1e-200
-"""The least weight of a rule, beside 1 of the heaviest."""
+"""Minimum weight of a rule, relative to the heaviest one."""
 START = 1e-12
-"""What classes start with, beside the lightest rule: it decides only where no rule holds."""
+"""Start weight of the classes, relative to the lightest rule: decides only without rules."""
 LISTS = ("laplace_best", "c45rules")
 BAYES = {"bma1": 1, "bma2": 2, "bma3": 3}
 BY_DENSITIES: dict[str, Callable[..., FloatArray]] = {
@@ -65,39 +65,38 @@ KINDS = (
 
 @dataclass(eq=False)
 class RuleCombiner:
-    """A way to decide where several rules of a model cover a row.
+    """Decides rows that several rules of a model cover.
 
     Parameters
     ----------
     kind : str
-        Ad hoc: "cn2" adds up the covered rows of each class; "vote" counts each rule for its class
-        by its Laplace accuracy; "laplace_best" takes the rule for which that is highest; "c45rules"
-        takes the first rule of the class whose rules have the fewest false positives; "itrule" is
-        naive Bayes, with rules that are independent given the class. By Bayes' theorem: "bma1",
-        "bma2", "bma3", the three weightings of Domingos; "tempered", the first to a power;
-        "coverage_normalised", its log divided by a power of the covered rows. By how well each
-        rule, with its complement, predicts rows that are left out in turn: "stacking",
-        "pseudo_bma_plus", "bmc".
+        Ad hoc: "cn2" sums the covered rows of each class; "vote" weights rules by their Laplace
+        accuracy; "laplace_best" uses the rule with the highest Laplace accuracy; "c45rules" uses
+        the first rule of the class whose rules have the fewest false positives; "itrule" is naive
+        Bayes with rules independent given the class. Bayesian: "bma1", "bma2" and "bma3" are the
+        weightings of Domingos; "tempered" is a power of the first; "coverage_normalised" divides
+        its log by a power of the number of covered rows. By leave-one-out predictions of each rule
+        and its complement: "stacking", "pseudo_bma_plus", "bmc".
     estimator : {"ml", "laplace"}
-        Probabilities that a rule says: the shares of the covered rows, or (e + 1) / (n + C).
+        Class probabilities of a rule: shares of the covered rows, or (e + 1) / (n + C).
     beta : float, optional
-        Power of "tempered"; by default the one with the least log-loss on rows left out in turn.
+        Power of "tempered"; by default the power with minimum leave-one-out log-loss.
     gamma : float
-        Power of "coverage_normalised", from 0 (the first weighting itself) to 1.
+        Power of "coverage_normalised", from 0 (same as "bma1") to 1.
     n_draws : int
-        Random draws of "pseudo_bma_plus" and "bmc".
+        Number of random draws of "pseudo_bma_plus" and "bmc".
     random_state : int, RandomState or None
-        Source of the draws.
+        Random numbers of the draws.
 
     Attributes
     ----------
     model_ : UnorderedRules, DecisionList or AdditiveRules
-        The combined rules, an ordinary model; its summary has the logs of the weights and their
-        diagnostics where there are weights.
+        The combined rules, an ordinary model; for kinds with weights, its summary has the log
+        weights and their diagnostics.
     log_weights_ : float array or None
         Log weight of each rule of `model_`; None for kinds without weights.
     report_ : PosteriorReport or None
-        Diagnostics of the weights of all rules.
+        Diagnostics of the weights of all rules; None for kinds without weights.
     """
 
     kind: str = "bma3"
@@ -111,15 +110,15 @@ class RuleCombiner:
     report_: PosteriorReport | None = field(init=False, default=None, repr=False)
 
     def fit(self, model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Count what the rules of a model cover, and weigh or order them.
+        """Count what the rules of a model cover, and weight or order them.
 
         Parameters
         ----------
         model : ClassModel or fitted estimator
-            Where the rules are from, and the default where none holds. A rule that covers no row
-            is left out, with a warning.
+            Source of the rules, and of the default where no rule applies. A rule that covers no
+            row is dropped with a warning.
         X, y : table and classes
-            Rows to count, best those that the rules were learned from.
+            Rows to count, ideally the rows that the rules were learned from.
         sample_weight : array-like or str, optional
             Row weights.
         """
@@ -144,16 +143,16 @@ class RuleCombiner:
         return self.model_.predict_proba(X)
 
     def row_diagnostics(self, X: Any) -> dict[str, FloatArray]:
-        """Tell how concentrated the weights of the rules are that cover each row.
+        """Return how concentrated the weights of the rules that cover each row are.
 
         Returns
         -------
         dict of arrays
-            ``n_rules`` that cover a row, their ``perplexity`` and their largest weight ``w_max``;
-            NaN where no rule does.
+            Number of covering rules ``n_rules``, their ``perplexity`` and largest weight
+            ``w_max``; NaN for rows without rules.
         """
         if self.log_weights_ is None:
-            raise ValueError(f"kind={self.kind!r} has no weights of rules to report on")
+            raise ValueError(f"kind={self.kind!r} has no rule weights to report on")
         covers = self.model_.covers(X)
         spread, most = (np.full(len(covers), np.nan) for _ in range(2))
         for i, held in enumerate(covers):
@@ -171,13 +170,13 @@ class RuleCombiner:
             raise ValueError(f"estimator must be ml or laplace, not {self.estimator!r}")
         if not isinstance(source, ClassModel):
             raise ValueError(
-                "RuleCombiner needs a model of classes or a fitted classifier of this library, "
+                "RuleCombiner needs a classification model or a fitted classifier of this library, "
                 f"not {type(source).__name__}"
             )
         return source
 
     def _weigh_rules(self, covered: CoveredRows) -> tuple[FloatArray | None, dict[str, Any]]:
-        """Return the logs of the weights of the rules, and what they were chosen by."""
+        """Return the log weights of the rules, and how they were chosen."""
         counts, totals = covered.counts, covered.rows.class_weights
         if self.kind in (*LISTS, "itrule"):
             return None, {}
@@ -201,7 +200,7 @@ class RuleCombiner:
         if self.kind == "tempered":
             beta = beta_of_rules(covered, logs) if self.beta is None else self.beta
             if not beta >= 0.0:
-                raise ValueError(f"beta={beta} must be a number of at least 0")
+                raise ValueError(f"beta={beta} must be a number >= 0")
             return beta * logs, {"beta": float(beta)}
         return logs, {}
 
@@ -228,7 +227,7 @@ class RuleCombiner:
         default: FloatArray,
         summary: dict[str, Any],
     ) -> UnorderedRules:
-        """Make rules that add up what they say by weight."""
+        """Create rules that add up, weighted."""
         weights = relative_weights(log_weights)
         if self.kind == "cn2":
             weights = covered.counts.sum(axis=1)
@@ -249,7 +248,7 @@ class RuleCombiner:
 
 
 def relative_weights(log_weights: FloatArray) -> FloatArray:
-    """Return weights of which the largest is 1 and none is below `LEAST`."""
+    """Return weights with maximum 1, none below `LEAST`."""
     if not len(log_weights):
         return np.zeros(0)
     weights: FloatArray = np.exp(np.maximum(log_weights - log_weights.max(), np.log(LEAST)))
@@ -257,9 +256,9 @@ def relative_weights(log_weights: FloatArray) -> FloatArray:
 
 
 def _naive_bayes(covered: CoveredRows, summary: dict[str, Any]) -> AdditiveRules:
-    """Add logs of smoothed P(rule | class) where a rule holds, of its complement where it fails.
+    """Add logs of smoothed P(rule | class) where a rule applies, else of its complement.
 
-    The first class has none: what the others have is relative to it.
+    Scores are relative to the first class.
     """
     rows = covered.rows
     totals = rows.class_weights

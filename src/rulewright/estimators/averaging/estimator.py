@@ -1,4 +1,4 @@
-"""Rule sets learned on parts of the rows and averaged (Domingos, 1996 and 1997)."""
+"""Averages of rule sets learned on parts of the rows (Domingos, 1996 and 1997)."""
 
 from __future__ import annotations
 
@@ -70,21 +70,21 @@ COMBINE = ("vote", "mean", "bma", "tempered", "stacking", "pseudo_bma_plus", "bm
 class AveragedRulesClassifier(RuleClassifier[AveragedModel]):
     r"""Models learned on small parts of the rows, combined by a vote or by weights.
 
-    The rows are shuffled and cut into parts of about `part_size`; a model is learned on each, which
-    takes time in proportion to the rows whatever the learner costs. Bayes' theorem then gives
-    model h the weight :math:`P(h|D) \propto \prod_i P(c_i|x_i, h)`, exponential in the smallest
-    differences: often one model has nearly all of it, and nothing is averaged. The vote of the
-    paper, and the weights that are chosen by rows a model was not learned from, average more.
+    The rows are shuffled and split into parts of about `part_size`; one model is learned on each.
+    This takes time linear in the number of rows for any learner. Bayes' theorem gives model h the
+    weight :math:`P(h|D) \propto \prod_i P(c_i|x_i, h)`, which is exponential in small differences:
+    one model often gets nearly all the weight. The vote of the paper, and weights chosen on rows
+    that a model was not learned from, spread the weight over more models.
 
     Attributes
     ----------
     model_ : AveragedModel
-        The models with their weights: print, predict, explain, save and export. Its summary has
-        the log evidence (if there is any) and the diagnostics of the weights.
+        The models with their weights: prints, predicts, explains, saves and exports. Its summary
+        has the log evidence (if any) and the diagnostics of the weights.
     classes_ : ndarray
         Class labels.
     n_parts_ : int
-        How many models there are.
+        Number of models.
 
     Examples
     --------
@@ -98,43 +98,42 @@ class AveragedRulesClassifier(RuleClassifier[AveragedModel]):
 
     estimator: Any = Parameter(
         Named(BASES, RuleClassifier),
-        "The learner of a part, by name or as an object, which is cloned.",
+        "The learner of the parts: a name, or an estimator, which is cloned.",
         default="rise",
         kw_only=False,
     )
     part_size: int = Parameter(
-        Integer(2), "Rows of a part; equal rows are one.", default=PART_SIZE, kw_only=False
+        Integer(2), "Rows per part; equal rows count once.", default=PART_SIZE, kw_only=False
     )
     combine: str = Parameter(
         Choice(COMBINE),
-        'How models count: each "vote"s for the class it predicts with its probability; all '
-        'alike ("mean"); by Bayes\' theorem ("bma"), or with the likelihood to a power '
-        '("tempered"); or by the rows they were not learned from: "stacking" of densities, '
-        'their bootstrapped product ("pseudo_bma_plus"), or mixtures weighed by their '
-        'likelihood ("bmc").',
+        'How models are weighted: "vote" (each votes for its predicted class with the predicted '
+        'probability), "mean" (equal weights), "bma" (Bayes\' theorem), "tempered" (a power of the '
+        'likelihood), or by rows that they were not learned from: "stacking" of densities, '
+        '"pseudo_bma_plus" (their bootstrapped product) or "bmc" (mixtures by likelihood).',
         default="mean",
     )
     evidence: str = Parameter(
         Choice(("own", "shared")),
-        '"bma" and "tempered": models are judged by their own part, as in the paper, or by all '
-        "rows.",
+        'Rows that "bma" and "tempered" evaluate models on: their "own" part, as in the paper, or '
+        'all rows ("shared").',
         default="own",
     )
     estimates: str = Parameter(
         Choice(ESTIMATES),
-        "Probabilities they are judged by: what the model says, or what is counted in each of "
-        'its regions: shares ("ml", the paper\'s), smoothed ones, or none ("integrated"). Of '
-        'all rows "ml" may call a class impossible.',
+        "Class probabilities for the evidence: those of the model, or the class shares in each of "
+        'its regions: "ml" (as in the paper), smoothed, or "integrated" over all shares. On all '
+        'rows "ml" may assign probability 0 to a class.',
         default="model",
     )
     beta: float | None = Parameter(
         Real(0, optional=True),
-        'Power of the likelihood of "tempered"; by default chosen by the log-loss on rows that '
-        "a model was not learned from.",
+        'Power of the likelihood for "tempered"; by default the power with minimum log-loss on '
+        "rows that a model was not learned from.",
         default=None,
     )
     n_draws: int = Parameter(
-        Integer(1), 'Random draws of "pseudo_bma_plus" and "bmc".', default=1000
+        Integer(1), 'Number of random draws of "pseudo_bma_plus" and "bmc".', default=1000
     )
 
     PAPER: ClassVar[Mapping[str, Any]] = {"combine": "vote", "part_size": PART_SIZE}
@@ -161,7 +160,7 @@ class AveragedRulesClassifier(RuleClassifier[AveragedModel]):
         places: Sequence[NDArray[np.intp]],
         random: np.random.RandomState,
     ) -> tuple[FloatArray, dict[str, Any]]:
-        """Return the logs of the weights, and what they were made of."""
+        """Return the log weights, and what they were computed from."""
         if len(members) == 1 or self.combine in ("vote", "mean"):
             return log_posterior(np.zeros(len(members))), {}
         logs = np.zeros(0)
@@ -204,9 +203,9 @@ def _score_left_out(
     places: Sequence[NDArray[np.intp]],
     random: np.random.RandomState,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return log densities of rows by models that were not learned from them, and row weights.
+    """Return log densities of rows under models not learned from them, and row weights.
 
-    Of very many rows some are drawn, so that the time grows with the rows and not their square.
+    Large data are sampled, so that the time is linear in the number of rows.
     """
     owners = np.empty(rows.n_rows, dtype=np.intp)
     for k, part in enumerate(places):

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from rulewright.model import ClassModel
 
 PART_SIZE = 100
-"""Rows of a part, as in the paper."""
+"""Rows per part, as in the paper."""
 
 MOST_COUNTED = 2000
-"""Rows of other parts at most on which the rules of a part are counted."""
+"""Maximum number of rows of other parts to count the rules of a part on."""
 
 
 def learn_on_parts(
@@ -41,32 +41,32 @@ def learn_on_parts(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> tuple[list[ClassModel], list[NDArray[np.intp]]]:
-    """Learn one model on each part of the rows, which are shuffled and cut.
+    """Shuffle the rows, split them into parts, and learn one model on each.
 
-    All models know the columns, labels and classes of all rows, so that they can be averaged.
+    All models share the columns, labels and classes of all rows, so that they can be averaged.
 
     Parameters
     ----------
     estimator : RuleClassifier
-        What is cloned and fitted to each part.
+        Learner, cloned and fitted to each part.
     X : array, dataframe, dict of columns, path of a file or Table
         The table.
     y : array-like or str, optional
         Classes, or the name of the column of X that holds them.
     size : int
-        About so many rows a part has: there are max(1, round(n / size)) of them.
+        Approximate number of rows per part; there are max(1, round(n / size)) parts.
     sample_weight : array-like or str, optional
-        Row weights; rows without weight are in no part.
+        Row weights; rows without weight are dropped.
     random_state : int, RandomState or None
         Seed of the parts and of the learners.
     n_jobs : int, optional
-        Threads; the models do not depend on it.
+        Number of threads; does not change the models.
 
     Returns
     -------
     models : list of ClassModel
     parts : list of int arrays
-        The rows of X that each was learned from.
+        The rows of X that each model was learned from.
     """
     table = read_table(X, target=y, weights=sample_weight)
     rows, random = TrainingSet.of(table), check_random_state(random_state)
@@ -77,9 +77,9 @@ def learn_on_parts(
 
 
 def row_parts(n_rows: int, size: int, random: np.random.RandomState) -> list[NDArray[np.intp]]:
-    """Cut a random order of the rows into parts of about this size."""
+    """Split a random order of the rows into parts of about this size."""
     if size < 2:
-        raise ValueError(f"size={size}: a part has at least 2 rows")
+        raise ValueError(f"size={size}: must be at least 2 rows per part")
     n_parts = max(1, round(n_rows / size))
     return [np.asarray(part) for part in np.array_split(random.permutation(n_rows), n_parts)]
 
@@ -91,8 +91,8 @@ def models_of(
     n_threads: int,
     advance: Callable[[], object] = int,
 ) -> list[ClassModel]:
-    """Fit a clone of a learner to each part, each with a seed of its own."""
-    if len(parts) > 1:  # the other parts tell what rules are worth
+    """Fit a clone of a learner to each part, with a seed for each."""
+    if len(parts) > 1:  # rules are evaluated on the other parts
         estimator = counting_training_rows(estimator)
     known, seeds = estimator.get_params(deep=False), random.randint(2**31, size=len(parts))
     alone = n_threads if len(parts) == 1 else 1
@@ -114,10 +114,10 @@ def models_of(
 def count_elsewhere(
     members: Sequence[ClassModel], rows: TrainingSet, places: Sequence[NDArray[np.intp]]
 ) -> list[ClassModel]:
-    """Count the rules of each model on rows that it was not learned from, some of very many.
+    """Count the rules of each model on rows of other parts, sampled if there are many.
 
-    As where rules are grown on some of the rows, those of its own part count a fifth: parts have
-    no equal rows, so that those of the others differ from its own more than new ones do.
+    As with rules grown on some of the rows, the rows of the own part count a fifth: parts have no
+    equal rows, so rows of other parts differ from the own ones more than new rows do.
     """
     if len(members) == 1:
         return list(members)
@@ -141,16 +141,16 @@ def table_of(rows: TrainingSet) -> Table:
 def parts_by_value(
     rows: TrainingSet, size: int, random: np.random.RandomState
 ) -> list[NDArray[np.intp]]:
-    """Cut rows into parts of about so many different rows; equal ones stay together.
+    """Split rows into parts of about `size` distinct rows; equal rows stay together.
 
-    So neither their order nor how often one is listed makes a difference to the parts.
+    The parts depend neither on the order of the rows nor on repetitions.
     """
     keys = [column.values for column in rows.columns]
     order = np.lexsort([rows.labels, *keys[::-1]])
     differs = np.zeros(rows.n_rows, dtype=np.bool_)
     for key in (rows.labels, *keys):
         one, two = key[order[1:]], key[order[:-1]]
-        differs[1:] |= (one != two) & ~((one != one) & (two != two))  # gaps are equal
+        differs[1:] |= (one != two) & ~((one != one) & (two != two))  # missing values are equal
     groups = np.cumsum(differs)
     part_of = np.empty(groups[-1] + 1, dtype=np.intp)
     chosen = row_parts(len(part_of), size, random)

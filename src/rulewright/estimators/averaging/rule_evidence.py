@@ -1,4 +1,4 @@
-"""What is counted of single rules: covered classes, densities of rows left out, false positives."""
+"""Statistics of single rules: covered classes, leave-one-out densities, false positives."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CoveredRows:
-    """Rules with the rows that they cover; those without rows are left out.
+    """Rules with the rows that they cover; rules without rows are dropped.
 
     Parameters
     ----------
     rows : TrainingSet
         The rows.
     bodies : tuple of Formula
-        Where the rules hold.
+        Formulas of the rules.
     heads : int array
         The class that each rule predicts.
     covers : bool array of shape (rows, rules)
@@ -47,7 +47,7 @@ class CoveredRows:
 
     @classmethod
     def of(cls, model: ClassModel, rows: TrainingSet) -> CoveredRows:
-        """Count what the rules of a model cover; one that covers nothing is warned of."""
+        """Count what the rules of a model cover; warn about rules that cover nothing."""
         covers = model.covers(rows.table)
         by_class = rows.weights[:, None] * np.eye(len(rows.classes))[rows.labels]
         counts = covers.T.astype(np.float64) @ by_class
@@ -55,7 +55,7 @@ class CoveredRows:
         if len(kept) < len(counts):
             empty = np.setdiff1d(np.arange(len(counts)), kept)
             warnings.warn(
-                f"rule {empty[0]} covers no row: rules without rows are left out",
+                f"rule {empty[0]} covers no row: rules without rows are dropped",
                 UserWarning,
                 stacklevel=3,
             )
@@ -74,14 +74,14 @@ class CoveredRows:
         return found
 
     def shares(self, estimator: str) -> FloatArray:
-        """Estimate the probabilities of the classes where each rule holds."""
+        """Estimate the class probabilities where each rule applies."""
         more = 1.0 if estimator == "laplace" else 0.0
         smoothed = self.counts + more
         found: FloatArray = smoothed / smoothed.sum(axis=1, keepdims=True)
         return found
 
     def default_of(self, model: ClassModel) -> FloatArray:
-        """Return the probabilities where no rule holds: those of the model, if it has them."""
+        """Return the probabilities where no rule applies: those of the model if it has them."""
         if isinstance(model, DecisionList):
             return np.array(model.default)
         if isinstance(model, UnorderedRules):
@@ -93,10 +93,10 @@ class CoveredRows:
 
 
 def densities_of_rules(covered: CoveredRows) -> tuple[FloatArray, FloatArray]:
-    """Return log densities of rows by each rule, (rows, rules), and the weights of the rows.
+    """Return leave-one-out log densities (rows, rules) by rule, and the row weights.
 
-    A rule says the smoothed shares of the rows it covers, and outside those of its complement; the
-    row itself is left out of them.
+    A rule predicts the smoothed shares of the rows that it covers, and elsewhere those of its
+    complement, each without the row itself.
     """
     rows = covered.rows
     outside = np.maximum(rows.class_weights - covered.counts, 0.0)
@@ -109,7 +109,7 @@ def densities_of_rules(covered: CoveredRows) -> tuple[FloatArray, FloatArray]:
 
 
 def beta_of_rules(covered: CoveredRows, log_weights: FloatArray) -> float:
-    """Choose the power of the weights with the least log-loss on the covered rows, left out."""
+    """Choose the power of the weights with minimum leave-one-out log-loss on the covered rows."""
     seen = covered.covers.any(axis=1)
     if not seen.any():
         return 1.0
@@ -124,7 +124,7 @@ def beta_of_rules(covered: CoveredRows, log_weights: FloatArray) -> float:
 
 
 def order_by_false_positives(covered: CoveredRows) -> NDArray[np.intp]:
-    """Order rules by the false positives of all rules of their class, then as they are."""
+    """Sort rules by the false positives of all rules of their class; ties keep their order."""
     rows, wrong = covered.rows, np.zeros(len(covered.rows.classes))
     for k in range(len(wrong)):
         reached = covered.covers[:, covered.heads == k].any(axis=1)

@@ -20,13 +20,18 @@ from rulewright.evidence import (
     Answers,
     ClassAnswers,
     NumberAnswers,
-    class_of_interest,
     correct_optimism,
     figures_of,
-    find_rarer,
     score_answers,
 )
-from rulewright.model import AdditiveRules, LowestCost, RegressionRules, RuleModel, escape_line
+from rulewright.model import (
+    AdditiveRules,
+    LowestCost,
+    RegressionRules,
+    RuleModel,
+    class_of_interest,
+    escape_line,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -136,9 +141,6 @@ class HeldOutRows:
         scores = [np.log(np.maximum(p, LEAST_PROBABILITY)) for p in found]
         names = tuple(map(escape_line, model.class_names))
         costs = model.decision.costs if isinstance(model.decision, LowestCost) else None
-        positive = class_of_interest(model)
-        if positive is None and len(names) == 2:  # weights by class hide which one is rare
-            positive = find_rarer(*np.bincount(self.truth, minlength=2).tolist())
         return [
             ClassAnswers(
                 self.origin,
@@ -148,7 +150,7 @@ class HeldOutRows:
                 decide(s),
                 self.weights,
                 costs=costs,
-                positive=positive,
+                positive=class_of_interest(model),
             )
             for p, s in zip(found, scores, strict=True)
         ]

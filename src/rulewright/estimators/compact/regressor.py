@@ -94,7 +94,10 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
                 coverage = NumberCoverage.of(body.holds(rows.table), rows.numbers, rows.weights)
                 found.append(Rule(body, Adds(Head(0, 0), unit * response), coverage))
         lines = fitted_lines(members, fitted.responses, 1, unit)
-        summary = {**self._summary(rows), "size": self.size_.to_json(sample.weights)}
+        summary = {
+            **self._summary(rows),
+            "size": {**self.size_.to_json(sample.weights), "unit": unit},
+        }
         answers = self.size_.out_of_fold
         if answers is not None:
             price = price_of_numbers(

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 KEPT_GAIN, CLEAR_KEPT_GAIN = 0.9, 0.95
 """Share of the largest gain over no rules that the chosen size keeps; more where it is clear."""
 
+LARGEST_RISE = 0.05
+"""Share by which the loss may exceed the lowest one: with many classes, or hardly any noise, a
+small part of the gain is a large part of the loss that remains."""
+
 READABLE, ALIKE = 8, 0.5
 """Rules that a reader takes in at a glance, and standard errors within which losses are alike."""
 
@@ -296,7 +300,8 @@ def _apply_rule(means: FloatArray, errors: Callable[[int], FloatArray], how: str
     gain, from_best = means[0] - means[best], errors(best)
     least = float(means[1:].min())
     kept = CLEAR_KEPT_GAIN if from_best[0] <= CLEAR * gain else KEPT_GAIN
-    enough = means <= max(means[0] - kept * (means[0] - least), least)
+    allowed = max(min((1 - kept) * (means[0] - least), LARGEST_RISE * least), 0.0)
+    enough = means <= least + allowed
     if from_best[0] <= CERTAIN * gain:
         readable = int(np.argmax(means <= means[0] - ALL_GAIN * gain))
     else:

@@ -1,1 +1,1 @@
-"""The contract of estimators: parameters, reading, `fit`, and what follows from the model."""
+"""The contract of estimators: parameters, reading data, `fit`, and what the model provides."""

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from rulewright.data import DataError, RegressionSet, TrainingSet, read_like, read_table
+from rulewright.data import (
+    DataError,
+    RegressionSet,
+    TrainingSet,
+    offer_names,
+    read_like,
+    read_table,
+)
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Parameter,
@@ -27,6 +34,7 @@ from rulewright.model import (
     RegressionRules,
     RuleModel,
     class_names,
+    describe_training,
     read_decision,
 )
 from rulewright.search import count_threads
@@ -79,6 +87,14 @@ class TableEstimator(
         """Return the settings published with the paper, with any of them overridden."""
         return cls(**{**cls.PAPER, **overrides})
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of this learner, and by ``name__parameter`` those of one inside it."""
+        for name in params:
+            if name.partition("__")[0] not in self.DOMAINS:
+                offer = offer_names(name, [*self.DOMAINS])
+                raise ValueError(f"Invalid parameter {name!r} of {type(self).__name__}. {offer}")
+        return cast("Self", super().set_params(**params))
+
     def _read(self, X: Any, y: Any, sample_weight: Any, task: Task) -> Table:
         """Check the parameters, read the table and note down its columns."""
         check_parameters(type(self).__name__, self.get_params(deep=False), self.DOMAINS)
@@ -112,6 +128,7 @@ class TableEstimator(
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = True
         return tags
 
 
@@ -156,6 +173,7 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         is_constant = not self._is_nested and warn_of_data(table, type(self).__name__)
         self._warn_of_rows(rows)
         model = self._finished(self._learn(rows), rows)
+        model = model.with_summary({**model.summary, **describe_training(model, rows)})
         self.model_ = self._decided(model, rows)
         if not is_constant:
             self._warn_of_model(rows)
@@ -239,7 +257,7 @@ class RuleEstimator(TableEstimator, Generic[Model]):
             "n_rows": rows.n_rows,
             "total_weight": rows.total_weight,
             **note_weights(rows, settings.get("class_weight")),
-        }
+        } | ({} if rows.table.target_name is None else {"target": rows.table.target_name})
 
 
 class RuleClassifier(
@@ -333,7 +351,7 @@ def positive_of_two(positive_class: Any, rows: TrainingSet) -> int:
     labels = rows.classes.tolist()
     if not np.isscalar(positive_class) or positive_class not in labels:
         names = ", ".join(map(repr, labels))
-        raise ValueError(f"positive_class={positive_class!r} is none of {names}")
+        raise ValueError(f"positive_class={positive_class!r} is no class. The classes are: {names}")
     return int(labels.index(positive_class))
 
 

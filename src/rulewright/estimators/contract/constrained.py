@@ -1,4 +1,4 @@
-"""What learners share whose rules obey constraints, and those that add up rules."""
+"""Base classes of classifiers with constraints, and of classifiers that add up rules."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 
 class ConstrainedClassifier(RuleClassifier[Classes]):
-    """Base of the learners with constraints."""
+    """Base class of classifiers with constraints."""
 
     constraints: Any = Parameter(
         CheckedByFit("Constraints, dict or None"),
-        "Limits by column; see `Constraints`.",
+        "Constraints per column; see `Constraints`.",
         default=None,
     )
 
     def _checked_constraints(self, rows: DescribedRows, ordinal: bool = False) -> Constraints:
-        """Return the expert's constraints; monotone columns need classes with an order."""
+        """Return the expert constraints; monotone columns need ordered classes."""
         constraints = Constraints.of(self.constraints)
         constraints.check(rows.schema)
         if constraints.monotone and not ordinal and len(rows.classes) > 2:
             raise ValueError(
                 f"constraints: monotone columns ({', '.join(constraints.monotone)}) need two "
-                "classes, or classes in an order: list them from low to high in ordinal, where the "
+                "classes, or ordered classes: list them from low to high in ordinal, if the "
                 "learner has it"
             )
         return constraints
@@ -42,17 +42,17 @@ class ConstrainedClassifier(RuleClassifier[Classes]):
     def _summary(
         self, rows: LearningRows[Any], constraints: Constraints | None = None
     ) -> dict[str, Any]:
-        """Note down how the model was learned, and under which constraints."""
+        """Record how the model was learned, and under which constraints."""
         summary = super()._summary(rows)
         content = {} if constraints is None else constraints.to_json()
         return {**summary, "constraints": content} if content else summary
 
 
 class BoostedClassifier(ConstrainedClassifier[AdditiveRules]):
-    """Base of the learners that add up rules."""
+    """Base class of classifiers that add up rules."""
 
     def _get_staged_model(self) -> AdditiveRules:
-        """Return the fitted model with its rules in the order in which they were learned."""
+        """Return the fitted model with its rules in the order of learning."""
         model = self._get_model()
         return getattr(self, "stages_", model).with_decision(model.decision)
 

@@ -17,6 +17,8 @@ from typing import Any, ClassVar, Protocol, cast, dataclass_transform
 
 import numpy as np
 
+from rulewright.data import offer_names
+
 
 class Domain(Protocol):
     """What a parameter may be."""
@@ -351,9 +353,8 @@ def parse_settings(
     parsed: dict[str, Any] = {}
     for name, text in settings.items():
         if name not in domains:
-            raise ValueError(
-                f"{estimator} has no parameter {name!r}; it has {', '.join(sorted(domains))}"
-            )
+            offer = offer_names(name, sorted(domains))
+            raise ValueError(f"{estimator} has no parameter {name!r}. {offer}")
         try:
             parsed[name] = domains[name].parse(text)
         except (ValueError, KeyError, TypeError, SyntaxError):

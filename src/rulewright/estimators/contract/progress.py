@@ -1,4 +1,4 @@
-"""A progress bar for long fits; nothing is imported or drawn unless it is asked for."""
+"""A progress bar for long fits; imports nothing unless it is shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress_bar(description: str, total: int, show: bool) -> Iterator[Callable[[], None]]:
-    """Give a function to call after each step; it draws a bar on standard error when `show`."""
+    """Return a function to call after each step; it draws a bar on standard error if `show`."""
     if not show:
         yield lambda: None
         return

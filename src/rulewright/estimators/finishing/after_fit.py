@@ -1,6 +1,6 @@
-"""The last steps of additive models, in a fit and after it: calibration, reliability and decisions.
+"""The last steps of additive models, in a fit and after it: calibration, reliability, decisions.
 
-Compression, the third step after a fit, has a file of its own.
+Compression, the third step after a fit, has its own file.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray
 
 CALIBRATION = Named(CALIBRATIONS, Calibration)
-"""A calibration by name, or as an object."""
+"""A calibration, by name or as an object."""
 
 
 class OutOfFold(NamedTuple):
-    """Rows with scores (rows, classes) by models that did not see them, and their folds."""
+    """Rows with out-of-fold scores (rows, classes), and their folds."""
 
     scores: FloatArray
     labels: IntArray
@@ -37,7 +37,7 @@ class OutOfFold(NamedTuple):
 
     @classmethod
     def of(cls, scores: FloatArray, folds: Folds, rows: TrainingSet) -> Self:
-        """Take the rows that some fold leaves out."""
+        """Select the rows that some fold holds out."""
         seen = folds.ever_held_out
         return cls(scores[seen], rows.labels[seen], rows.weights[seen], folds.of_rows[seen])
 
@@ -50,11 +50,11 @@ def with_probabilities(
     known: FloatArray | None = None,
     source: str = "left out",
 ) -> AdditiveRules:
-    """Calibrate a model and note in its summary how reliable its probabilities are.
+    """Calibrate a model and record the reliability of its probabilities in its summary.
 
-    The figures are those of out-of-fold rows where there are any, each fold calibrated by the
-    others; otherwise of the training rows, and then optimistic. `known` are the probabilities of
-    the training rows if the learner has computed them; `source` names the out-of-fold rows.
+    The figures are out-of-fold where possible, each fold calibrated by the others; otherwise they
+    are on training rows, and optimistic. `known` are the probabilities of the training rows, if the
+    learner has computed them; `source` names the out-of-fold rows.
     """
     if out_of_fold is None:
         p = model.predict_proba(rows.table) if known is None else known
@@ -75,7 +75,7 @@ def note_figures(model: AdditiveRules, **figures: object) -> AdditiveRules:
 
 
 def without_validation(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the notes on a model without figures that are those of another one by now."""
+    """Return the notes on a model without figures that no longer apply to it."""
     return {name: value for name, value in summary.items() if name != "validation"}
 
 
@@ -93,15 +93,15 @@ def calibrate(
     Parameters
     ----------
     model : AdditiveRules or fitted estimator
-        The model; its rules stay, an earlier calibration by steps goes.
+        The model; its rules stay, an earlier stepwise calibration is dropped.
     X : array, dataframe, dict of columns, path of a file or Table
-        Rows to calibrate on. On the training rows, whose scores are overfitted, probabilities
-        become worse.
+        Rows to calibrate on. Do not use the training rows: their scores are overfitted, and the
+        probabilities become worse.
     y : array-like or str, optional
-        Their classes, or the name of the column of X that holds them; by default the target that
+        Classes, or the name of the column of X that holds them; by default the target that
         a Table was read with.
     method : {"temperature", "platt", "isotonic"} or Calibration
-        How scores become probabilities; the folds of the object serve the figures below.
+        Calibration method; the folds of an object are used for the figures below.
     sample_weight : array-like or str, optional
         Row weights, or the name of the column of X that holds them.
     random_state : int, RandomState or None
@@ -110,8 +110,8 @@ def calibrate(
     Returns
     -------
     AdditiveRules
-        The calibrated model. Its summary has an entry ``reliability`` with figures of the given
-        rows, each fold calibrated by the others.
+        The calibrated model. The ``reliability`` entry of its summary has cross-validated figures
+        on the given rows.
     """
     model = additive_of(model, "calibrate")
     if not CALIBRATION.accepts(method):
@@ -127,29 +127,29 @@ def calibrate(
 
 
 def with_decision(model: Any, decision: Any) -> ClassModel:
-    """Let a model choose classes in another way; its rules and probabilities stay the same.
+    """Change how a model chooses classes; its rules and probabilities stay the same.
 
     Parameters
     ----------
     model : RuleModel or fitted estimator
-        A model of classes, of any form.
+        A classification model of any form.
     decision : str, float, mapping, array or Decision
         "accuracy" predicts the most probable class. "balanced" divides probabilities by the class
         shares of the training rows. A number is a threshold: the second of two classes is predicted
-        where its probability is at least that; ``{class: threshold}`` names the class. A cost
+        if its probability is at least that number; ``{class: threshold}`` names the class. A cost
         matrix (rows: true class, 0 on the diagonal) or ``{true: {predicted: cost}}`` predicts the
-        class of the lowest expected cost; errors that are not named cost 1. "absolute" costs the
-        distance of the classes in their order, so that the median is predicted.
+        class with minimum expected cost; errors that are not named cost 1. "absolute" uses the
+        distance between ordered classes as cost, so that the median is predicted.
 
     Returns
     -------
     ClassModel
-        The model with the decision, which is saved, exported and explained with it.
+        The model with the decision, which is part of saved models, exports and explanations.
     """
     model = getattr(model, "model_", model)
     if not isinstance(model, ClassModel):
         raise ValueError(
-            "with_decision needs a model of classes or a fitted classifier, not "
+            "with_decision needs a classification model or a fitted classifier, not "
             f"{type(model).__name__}"
         )
     return model.with_decision(decision).with_summary(without_validation(model.summary))
@@ -174,7 +174,7 @@ def read_model_rows(
     *,
     every_column: bool = False,
 ) -> TrainingSet:
-    """Read rows with the classes and the columns of the model: those that it uses, or all."""
+    """Read rows with their classes and the columns of the model: the used ones, or all."""
     needed = None if every_column else model.columns
     table = read_like(X, model.schema, needed, target=y, weights=sample_weight)
     if table.target is None:
@@ -186,8 +186,8 @@ def read_model_rows(
     if strange:
         known = ", ".join(map(repr, places))
         raise DataError(
-            f"y has the class {strange[0]!r}, which the model does not know. "
-            f"Its classes are: {known}."
+            f"y has the class {strange[0]!r}, which is not a class of the model. "
+            f"The classes of the model are: {known}."
         )
     codes = np.array([places.get(label, -1) for label in found], dtype=np.int32)
     target = replace(given, classes=model.classes, codes=codes[given.codes])

@@ -1,4 +1,4 @@
-"""Compact models: keep few rules of a model and refit their responses."""
+"""Compact models: select a few rules of a model and refit their responses."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray, SignArray, WordArray
     from rulewright.model import AdditiveRules
 
-ROWS_ADVICE = "best all rows that the model was learned from"
-"""Rows to choose by: keeping rows aside for it costs more than it gains (`docs/defaults.md`)."""
+ROWS_ADVICE = "ideally all rows that the model was learned from"
+"""Rows to select on: holding rows out for it costs more than it gains (`docs/defaults.md`)."""
 OPTIMISTIC = "optimistic: the rules were learned from all rows, also from the held-out ones"
 
 MOST_RULES = 200
-"""Most rules that cross-validation chooses; ask for more by number."""
+"""Maximum number of rules that cross-validation chooses; larger models need a number."""
 
 _PARAMETERS: dict[str, Domain] = {"n_rules": Integer(0, optional=True), "cv": Splitting()}
 
@@ -52,53 +52,54 @@ def compress(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> AdditiveRules:
-    """Keep few rules of a model, with refitted responses, that predict like all of them.
+    """Select a few rules of a model that predict like all of them, and refit their responses.
 
-    Equal rules are joined; a logistic fit with a falling L1 penalty over all rules proposes a few
-    more than wanted; they are refitted without it, and the rule that is missed least is taken out
-    until the size is reached; of rules that cover much the same rows some go sooner. Responses
-    keep their signs; linear terms stay as they are.
+    Equal rules are merged. A logistic fit with decreasing L1 penalty over all rules proposes a few
+    more rules than needed. They are refitted without penalty, and the rule whose removal costs
+    least is dropped until the size is reached; rules that cover nearly the same rows are thinned
+    out first. Responses keep their signs; linear terms are unchanged.
 
     Parameters
     ----------
     model : AdditiveRules or fitted estimator
-        The model to compress. Calibrated steps are dropped: they fit the old scores.
+        The model to compress. A stepwise calibration is dropped, because it fits the old scores.
     X : array, dataframe, dict of columns, path of a file or Table
-        Rows to choose by and to fit to, best all rows that the model was learned from.
+        Rows to select on and to refit to, ideally all rows that the model was learned from.
     y : array-like or str, optional
-        Their classes, or the name of the column of X that holds them; by default the target that
+        Classes, or the name of the column of X that holds them; by default the target that
         a Table was read with.
     n_rules : int, optional
-        Most rules to keep. By default the size is chosen by cross-validation: the smallest model
-        whose log-loss is within one standard error of the lowest. The standard error is that of
-        the difference row by row.
+        Maximum number of rules. By default cross-validation chooses it: the smallest model
+        within one standard error of the minimum log-loss. The standard error is paired: that of
+        the row-wise differences.
     sample_weight : array-like or str, optional
-        Row weights, or the name of the column of X that holds them. A weight is a number of
-        rows: 2 is a row twice. Weights that sum to less than a hundredth of the number of rows
-        are shares and are scaled to sum to it.
+        Row weights, or the name of the column of X that holds them. A weight is a number of rows: 2
+        means a repeated row. Weights that sum to less than a hundredth of the number of rows are
+        scaled to sum to it.
     cv : int or splitter
-        Folds of the cross-validation, or an object of scikit-learn that splits rows. The learner
-        learns again without each fold: five folds cost five fits of the model to compress.
+        Folds of the cross-validation, or a scikit-learn splitter. The learner is refitted
+        without each fold, so five folds cost five fits of the model to compress.
     random_state : int, RandomState or None
-        Seed of the folds, and of what is learned inside them.
+        Seed of the folds and of the fits inside them.
     n_jobs : int, optional
-        Threads; the model does not depend on it.
+        Number of threads; does not change the model.
     verbose : int
-        1 draws a progress bar.
+        1 shows a progress bar.
 
     Returns
     -------
     AdditiveRules
-        The compact model. Its summary has an entry ``compression``: rules before and after, and
-        the cross-validated ``curve`` of log-loss and accuracy by size (see `size_curve`). If the
-        learner is not known, or X lacks columns that it needs, ``learned_in_folds`` is False: the
-        rules have seen the held-out rows, so the curve is optimistic, and each rule is charged.
+        The compact model. The ``compression`` entry of its summary has the numbers of rules before
+        and after, and the cross-validated ``curve`` of log-loss and accuracy by size (see
+        `size_curve`). If the learner is unknown, or X lacks columns that it needs,
+        ``learned_in_folds`` is False: the rules have seen the held-out rows, so the curve is
+        optimistic, and a penalty per rule offsets this.
     """
     check_parameters("compress", {"n_rules": n_rules, "cv": cv}, _PARAMETERS)
     learner, model = find_learner(model), additive_of(model, "compress")
     random, n_threads = check_random_state(random_state), count_threads(n_jobs)
     given = (model, X, y, sample_weight, "compress")
-    try:  # all columns: the learner may choose others
+    try:  # all columns: the learner may use others
         rows = read_model_rows(*given, every_column=learner is not None)
     except DataError:
         learner, rows = None, read_model_rows(*given)
@@ -148,9 +149,9 @@ def compress_rows(
 
 
 def size_curve(model: AdditiveRules) -> str:
-    """Write the curve of a compressed model as text, one line per size."""
+    """Format the size curve of a compressed model as text, one line per size."""
     if "compression" not in model.summary:
-        raise ValueError("the model has no size curve: it is noted by compress(model, X, y)")
+        raise ValueError("the model has no size curve; create one with compress(model, X, y)")
     lines = ["rules  log-loss      sd  accuracy"]
     lines += [
         f"{point['n_rules']:5d}  {point['log_loss']:8.4f}  {point['log_loss_sd']:6.4f}"
@@ -163,7 +164,7 @@ def size_curve(model: AdditiveRules) -> str:
 
 
 class _Problem(NamedTuple):
-    """Rules as packed covers, and the rows to fit them to; `first` is what lines say of these."""
+    """Rules as packed covers, and the rows to fit; `first` has the contributions of lines."""
 
     covers: WordArray
     heads: IntArray
@@ -174,7 +175,7 @@ class _Problem(NamedTuple):
 
     @classmethod
     def of(cls, model: AdditiveRules, rows: TrainingSet, n_threads: int) -> _Problem:
-        """Pack the rules of a model over rows."""
+        """Pack the covers of the rules."""
         covers = model.cover_bits(rows.table, n_threads=n_threads)
         heads = np.array([rule.head for rule in model.rules], dtype=np.int32).reshape(-1, 2)
         signs = np.sign([rule.outcome.value for rule in model.rules]).astype(np.int8)
@@ -183,7 +184,7 @@ class _Problem(NamedTuple):
         return cls(covers, heads, signs, rows.labels, rows.weights, first)
 
     def fit(self, **options: Any) -> Multinomial:
-        """Start a fit of the responses; the lines stay as they are."""
+        """Start a fit of the responses; lines are unchanged."""
         n_classes = self.first.shape[1]
         return Multinomial(*self[:-1], n_classes, first=self.first, **options)
 
@@ -196,7 +197,7 @@ class _KeptRules(NamedTuple):
 
 
 class _FoldCurve(NamedTuple):
-    """How good each size is on the rows of one fold: loss of each row, share of right labels."""
+    """Performance of each size on a held-out fold: loss of each row, accuracy."""
 
     weights: FloatArray
     losses: FloatArray
@@ -204,19 +205,19 @@ class _FoldCurve(NamedTuple):
 
     @property
     def log_loss(self) -> FloatArray:
-        """Mean loss of each size."""
+        """Return the mean loss of each size."""
         return np.average(self.losses, axis=1, weights=self.weights)
 
 
 def _choose(problem: _Problem, sizes: Sequence[int], n_threads: int) -> dict[int, _KeptRules]:
-    """Choose the rules of each size on all rows."""
+    """Select the rules of each size on all rows."""
     fit = problem.fit(n_threads=n_threads)
     proposals = selections(fit, sizes, check=lambda: None)
     return {size: _KeptRules(fit.active, penalty) for size, penalty in proposals}
 
 
 def _refit_responses(model: AdditiveRules, rows: TrainingSet, n_threads: int) -> AdditiveRules:
-    """Return the model with responses and intercepts that fit all rows, to many digits."""
+    """Return the model with precisely refitted responses and intercepts, on all rows."""
     fit = _Problem.of(model, rows, n_threads).fit(tolerance=1e-10)
     fit.keep(fit.rules)
     pairs = zip(model.rules, fit.responses.tolist(), strict=True)
@@ -231,7 +232,7 @@ def _pack_folds(
     learner: RuleClassifier[Any] | None,
     random: np.random.RandomState,
 ) -> Callable[[int], _Problem]:
-    """Return the rules of a fold, learned without it if the learner is known, over all rows."""
+    """Return the rules of a fold, learned without it if the learner is known, on all rows."""
     seeds = folds.draw_seeds(random)
 
     def pack(fold: int) -> _Problem:
@@ -251,7 +252,7 @@ def _judge(
     fold: int,
     check: Callable[[], None],
 ) -> _FoldCurve:
-    """Fit a model of each size to the training rows of a fold and judge it on the others."""
+    """Fit a model of each size to the training rows of a fold, and evaluate it on the fold."""
     problem, held_out = pack(fold), folds.held_out_mask(fold)
     labels, weights = problem.labels[held_out], problem.weights[held_out]
     fit = problem._replace(weights=np.where(held_out, 0.0, problem.weights)).fit()
@@ -296,6 +297,6 @@ def _note_compression(
     note["learned_in_folds"] = learned_in_folds
     if curve and not learned_in_folds:
         note["warning"] = OPTIMISTIC
-    old = {"log_loss", "reliability", "price", "size", "validation"}  # figures of the model before
+    old = {"log_loss", "reliability", "price", "size", "validation"}  # figures of the old model
     summary = {name: value for name, value in model.summary.items() if name not in old}
     return model.with_summary({**summary, "compression": note})

@@ -1,7 +1,7 @@
-"""The learner of a model, made again to learn inside folds, so that held-out rows are unseen.
+"""The learner of a model, rebuilt to learn inside folds, so that held-out rows are unseen.
 
-A fitted estimator is copied. A saved model names its learner and settings in its summary; where
-these do not say enough, such as for an object as a setting, there is no learner.
+A fitted estimator is cloned. A saved model names its learner and settings in its summary. If they
+are incomplete, for example because a setting was an object, there is no learner.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from rulewright.data import TrainingSet
     from rulewright.model import AdditiveRules
 
-_CHANGED = ("compression", "sample_rows")  # notes of a model that its learner alone does not give
+_CHANGED = ("compression", "sample_rows")  # steps after learning that the learner does not repeat
 
 
 def find_learner(model: Any) -> RuleClassifier[Any] | None:
-    """Return an unfitted copy of the learner of a fitted estimator, or of a model by its summary.
+    """Return an unfitted copy of the learner of a fitted estimator or of a model.
 
-    None if the learner is not known, or if the model is not what it learns.
+    None if the learner is unknown, or if the model was changed after learning.
     """
     learner = clone(model) if isinstance(model, RuleClassifier) else _rebuild_learner(model)
     if learner is None:
@@ -36,7 +36,7 @@ def find_learner(model: Any) -> RuleClassifier[Any] | None:
 
 
 def _rebuild_learner(model: Any) -> RuleClassifier[Any] | None:
-    """Make the learner that the summary of a model names; a file may hold anything."""
+    """Rebuild the learner that a model's summary names; a file may hold anything."""
     summary = getattr(model, "summary", {})
     named = [
         name
@@ -48,9 +48,9 @@ def _rebuild_learner(model: Any) -> RuleClassifier[Any] | None:
         return None
     kind, settings = LEARNERS[named[0]], dict(settings)
     if settings.get("class_weight", "balanced") != "balanced":
-        return None  # weights of single classes, as text
+        return None  # weights of classes, as text
     if settings.get("ordinal", False) is not False:
-        settings["ordinal"] = True  # the classes of the model are in order
+        settings["ordinal"] = True  # the classes of the model are sorted
     if "positive_class" in settings:
         classes = {str(label): label for label in model.classes.tolist()}
         settings["positive_class"] = classes.get(settings["positive_class"])
@@ -63,7 +63,7 @@ def _rebuild_learner(model: Any) -> RuleClassifier[Any] | None:
 
 
 def learn_again(learner: RuleClassifier[Any], rows: TrainingSet, seed: int) -> AdditiveRules:
-    """Learn a model from rows that are in the order of the classes of the first."""
+    """Learn a model from rows whose classes are in the order of the first model."""
     copy = clone(learner).set_params(random_state=seed)
     copy.classes_ = rows.classes
     found: AdditiveRules = copy._learn(class_weighted(rows, copy.class_weight))  # noqa: SLF001 - classes stay in order

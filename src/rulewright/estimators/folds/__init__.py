@@ -1,1 +1,1 @@
-"""Folds: cross-validation inside a fit, and what is corrected by rows held out."""
+"""Folds: cross-validation inside a fit, and corrections by held-out rows."""

@@ -1,4 +1,4 @@
-"""Copies of an estimator fitted to other rows: rules counted on rows that did not choose them."""
+"""Cross-fitting: copies of an estimator, with rules counted on rows that did not choose them."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ def cross_fit(
     cv: Any = 5,
     random_state: Any = 0,
 ) -> AdditiveRules:
-    """Learn without each fold, and count each rule on the fold that did not choose it.
+    """Learn without each fold, and count each rule on its held-out fold.
 
     The model is the mean of the models of all folds: intercepts are averaged, responses are divided
-    by the number of folds. As the rows of its fold played no part in a rule, precision and interval
-    of its coverage are honest; it predicts about as well as a model learned from all rows, and has
-    as many rules as the models of all folds together (`compress` keeps few of them, which again
-    chooses by all rows and makes the figures slightly too good).
+    by the number of folds. The rows of its fold did not influence a rule, so precision and interval
+    of its coverage are unbiased. The model predicts about as well as one learned from all rows, and
+    has the rules of all folds together. `compress` reduces them, but selects on all rows again,
+    which makes the figures slightly optimistic.
 
     Parameters
     ----------
     estimator : fitted classifier of additive rules
-        The learner, fitted to these rows; it is not changed.
+        The learner, fitted to these rows; it is unchanged.
     X, y, sample_weight : rows, classes and weights
-        What it was fitted to.
+        The data that it was fitted to.
     cv : int or splitter
-        Folds, or an object of scikit-learn that splits rows.
+        Number of folds, or a scikit-learn splitter.
     random_state : int, RandomState or None
         Seed of the folds.
 
@@ -55,8 +55,8 @@ def cross_fit(
     whole = additive_of(estimator, "cross_fitted")
     if whole.steps is not None or whole.linear:
         raise ValueError(
-            "cross_fitted averages rules only: this model also has calibrated steps or linear "
-            "terms; leave them out, and calibrate the averaged model"
+            "cross_fitted averages rules only, but this model also has calibrated steps or linear "
+            "terms: learn without them, and calibrate the averaged model"
         )
     table = read_like(X, whole.schema, target=y, weights=sample_weight)
     folds = assign_folds(table.known_target.codes, cv, check_random_state(random_state))
@@ -78,7 +78,7 @@ def cross_fit(
 
 
 def _count_rules(model: AdditiveRules, aside: Table) -> AdditiveRules:
-    """Count all rules on rows that were left out."""
+    """Count all rules on held-out rows."""
     weigh, covers = Weigher(aside), model.covers(aside)
 
     def counted(i: int, rule: Rule) -> Rule:
@@ -88,7 +88,7 @@ def _count_rules(model: AdditiveRules, aside: Table) -> AdditiveRules:
 
 
 def read_as(estimator: RuleEstimator[Any], X: Any, y: Any, sample_weight: Any, step: str) -> Table:
-    """Read the data once, as the estimator reads them."""
+    """Read the data once, in the same way as the estimator."""
     if not isinstance(estimator, RuleEstimator):
         raise ValueError(f"estimator must be a learner of rules, not {type(estimator).__name__}")
     nominal, task = estimator.categorical_features, estimator.TASK
@@ -99,7 +99,7 @@ def read_as(estimator: RuleEstimator[Any], X: Any, y: Any, sample_weight: Any, s
 
 
 def fit_copy(estimator: RuleEstimator[Any], table: Table, seed: int) -> RuleEstimator[Any]:
-    """Fit a copy; it keeps its seed if that is a number."""
+    """Fit a copy; its seed is kept if it is a number."""
     own = estimator.random_state
     seed = int(own) if isinstance(own, Integral) else seed
     return refit(estimator, table, seed, estimator.n_jobs)
@@ -110,6 +110,6 @@ def refit(
 ) -> RuleEstimator[Any]:
     """Fit a copy with another seed."""
     settings = {"random_state": seed, "n_jobs": n_jobs, "verbose": 0, "categorical_features": None}
-    learner = counting_training_rows(estimator)  # nobody reads the precision of its rules
+    learner = counting_training_rows(estimator)  # the precision of its rules is not used
     copy: RuleEstimator[Any] = nested_copy(learner).set_params(**settings)
     return copy.fit(table)

@@ -1,4 +1,4 @@
-"""Internal cross-validation: folds of rows, how they are drawn, and how they run in parallel."""
+"""Internal cross-validation: how folds of rows are drawn, and how they run in parallel."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ Result = TypeVar("Result")
 
 
 MOST_ROWS = 20_000
-"""A few rules are chosen on about so many rows; their responses are then fitted to all."""
+"""Number of rows to select a few rules on; responses are then fitted to all rows."""
 
 
 class CancelledError(RuntimeError):
-    """Raised in the folds still running after one failed or the user pressed Ctrl-C."""
+    """Raised in the remaining folds after one failed or the user pressed Ctrl-C."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,17 +97,17 @@ class Folds:
 
 
 def affordable_folds(labels: IntArray, asked: int) -> int:
-    """Return how many folds, at most `asked`, can all hold every class that is present."""
+    """Return the number of folds, at most `asked`, that can all hold out every class."""
     counts = np.bincount(labels)
     return min(asked, int(counts[counts > 0].min()))
 
 
 def stratified_folds(labels: IntArray, n_folds: int, random: np.random.RandomState) -> IntArray:
-    """Give every row a fold; the rows of a class are spread evenly, whatever its label."""
+    """Assign a fold to each row; the rows of a class are spread evenly."""
     folds = np.empty(len(labels), dtype=np.int32)
     order = random.permutation(len(labels))
     _, first = np.unique(labels[order], return_index=True)
-    # Class after class in turn, so that both the folds and those of a class differ by one row.
+    # Class after class, so that fold sizes, in total and per class, differ by at most one.
     by_class = [order[labels[order] == labels[order[i]]] for i in sorted(first)]
     folds[np.concatenate(by_class)] = np.arange(len(labels)) % n_folds
     return folds
@@ -116,11 +116,11 @@ def stratified_folds(labels: IntArray, n_folds: int, random: np.random.RandomSta
 def choosing_rows(
     rows: TrainingSet, random: np.random.RandomState, most: int | None = None
 ) -> TrainingSet:
-    """Return the rows to choose rules by: all, or of very many a sample with weights.
+    """Return the rows to select rules on: all, or a weighted sample of large data.
 
-    Rare classes keep more than their share of the sample, up to all of their rows (case-control
-    sampling). The weights restore the shares of the classes, so probabilities learned from the
-    sample are those of all rows. Rows of the class that lost the fewest keep their weight: the
+    The sample keeps relatively more rows of rare classes, up to all of them (case-control
+    sampling). Weights restore the class shares, so that probabilities learned from the sample
+    apply to all rows. Rows of the class with the highest sampling rate keep their weight: the
     sample must not look like more evidence than it is.
     """
     most = MOST_ROWS if most is None else most
@@ -143,27 +143,26 @@ def choosing_rows(
 def assign_folds(
     labels: IntArray, cv: Any, random: np.random.RandomState, least_classes: int = 2
 ) -> Folds | None:
-    """Divide rows into folds that hold them out.
+    """Assign rows to the folds that hold them out.
 
-    A class of a single row is never left out, so that every training part has all classes; with
-    more rows than one this follows from spreading them over the folds.
+    A class with a single row is never held out, so that every training part has all classes;
+    larger classes are spread over the folds.
 
     Parameters
     ----------
     labels : int32 array
         Class of each row.
-    cv : int, splitter or splits
-        Number of folds, or an object of scikit-learn that splits rows, or its pairs of training
-        and test rows; each row may be in at most one test set.
+    Number of folds, a scikit-learn splitter, or its pairs of training and test rows;
+    each row may be in at most one test set.
     random : RandomState
-        Source of the folds; a splitter has its own.
+        Random numbers for the folds; a splitter has its own.
     least_classes : int
-        Classes that must be left out at least.
+        Minimum number of classes that must be held out.
 
     Returns
     -------
     Folds or None
-        None if too few classes can be left out.
+        None if too few classes can be held out.
     """
     common = np.bincount(labels)[labels] > 1
     if len(np.unique(labels[common])) < least_classes:
@@ -177,17 +176,17 @@ def assign_folds(
     for fold, (_, test) in enumerate(splits.split(np.zeros((len(labels), 1)), labels)):
         if len(test) and np.max(test) >= len(labels):
             raise ValueError(
-                f"cv leaves out row {np.max(test)}, but only {len(labels)} rows have any weight: "
-                "give splits of those"
+                f"cv holds out row {np.max(test)}, but only {len(labels)} rows have a weight: "
+                "pass splits of these rows"
             )
         if (folds[test] >= 0).any():
             raise ValueError(
-                f"cv={cv!r} leaves out a row twice: take a splitter of which each row is in at "
-                "most one test set, such as StratifiedKFold"
+                f"cv={cv!r} holds out a row twice: use a splitter with each row in at most one "
+                "test set, such as StratifiedKFold"
             )
         folds[test] = fold
     left_out = common & (folds >= 0)
-    places = np.unique(folds[left_out], return_inverse=True)[1]  # a fold without rows is none
+    places = np.unique(folds[left_out], return_inverse=True)[1]  # drop folds without rows
     folds[:] = -1
     folds[left_out] = places
     return Folds(folds) if left_out.any() else None
@@ -196,9 +195,9 @@ def assign_folds(
 def number_folds(
     n_rows: int, cv: Any, places: NDArray[np.intp], random: np.random.RandomState
 ) -> Folds | None:
-    """Divide rows into folds that hold them out; None for fewer than two rows.
+    """Assign rows to the folds that hold them out; None for fewer than two rows.
 
-    As `assign_folds`, for rows without classes.
+    Like `assign_folds`, for rows without classes.
     """
     if n_rows < 2:
         return None
@@ -212,8 +211,8 @@ def number_folds(
 def keep_splits(cv: Any, places: NDArray[np.intp]) -> Any:
     """Return `cv` for the rows that were kept.
 
-    Given pairs of training and test rows number all rows, also those that were dropped because they
-    have no weight; numbers and splitters are returned as they are.
+    Explicit pairs of training and test rows count all rows, including rows dropped for lack of
+    weight; numbers and splitters are returned unchanged.
     """
     if hasattr(cv, "split") or isinstance(cv, numbers.Integral):
         return cv
@@ -227,10 +226,10 @@ def out_of_fold_scores(
     random: np.random.RandomState,
     n_threads: int,
 ) -> FloatArray:
-    """Return the scores of every row by the model that was learned without its fold.
+    """Return the out-of-fold scores of all rows.
 
     `learn` takes training rows, a seed, and a function to call between its steps. Rows that no
-    fold leaves out get no scores: NaN.
+    fold holds out get NaN.
     """
     seeds = folds.draw_seeds(random)
 
@@ -246,8 +245,8 @@ def run_parallel(
 ) -> list[Result]:
     """Run tasks on threads and return their results in order.
 
-    Each task is handed a function to call between its steps: it raises when the tasks are to end
-    because one failed or the user pressed Ctrl-C, so nothing keeps running in the background.
+    Each task gets a function to call between its steps. It raises if another task failed or the
+    user pressed Ctrl-C, so that nothing keeps running in the background.
     """
     ended = Event()
 
@@ -261,10 +260,10 @@ def run_parallel(
         try:
             futures = [pool.submit(task, check) for task in tasks]
             running = set(futures)
-            while running:  # a wait without end may not hear Ctrl-C
+            while running:  # an unlimited wait might not notice Ctrl-C
                 done, running = wait(running, timeout=0.1, return_when=FIRST_EXCEPTION)
                 for future in done:
-                    future.result()  # raises the error of a task that failed
+                    future.result()  # raises the error of a failed task
             return [future.result() for future in futures]
         except BaseException:
             ended.set()

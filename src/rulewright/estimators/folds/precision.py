@@ -1,12 +1,12 @@
-"""Printed precision of rules that all rows chose, corrected for optimism by cross-validation.
+"""Printed precision of rules, corrected for optimism by cross-validation.
 
-The rows that a finished rule is counted on also chose it, so its precision there is too good. Rules
-of models that were learned without some rows are counted on their training rows and on the held-out
-rows (`CoverComparison`), and a `PrecisionCorrection` estimates the optimism from these pairs:
+The rows that a rule is counted on also chose the rule, so its precision there is optimistic. Models
+learned without some rows provide pairs of counts: on their training rows and on held-out rows
+(`CoverComparison`). A `PrecisionCorrection` estimates the optimism from these pairs:
 
 - `MeanOptimism` subtracts one number from the precision of every rule: compact rules.
-- `BaseRateShrinkage` moves precision towards the base rate, the more the fewer rows a rule covers:
-  all other learners.
+- `BaseRateShrinkage` shrinks precision towards the base rate, more strongly for rules that cover
+  few rows: all other learners.
 
 Both give coverage with ``rows="corrected"``; supports, rules and predictions do not change.
 """
@@ -40,22 +40,22 @@ if TYPE_CHECKING:
     from rulewright.model import ClassModel
 
 MOST_ROWS = 10_000
-"""Rows at most that models are learned from once more."""
+"""Maximum number of rows that the extra models are learned from."""
 
 LEAST_RULES = 5
-"""Fewer rules of the folds say nothing about the mean optimism of others."""
+"""Minimum number of compared rules for a mean optimism."""
 
 LEAST_VARIANCE = 1e-12
-"""Shares of enormous weights count as known to so much."""
+"""Maximum evidence about shares, for very large weights."""
 
 MANY_COPIES = 4
-"""Copies of a row, on average, beyond which they are not worth the time to learn from each."""
+"""Mean number of copies of a row beyond which copies become weights, to save time."""
 
 Learner = TypeVar("Learner")
 
 
 class CoverComparison(NamedTuple):
-    """Weights by class that rules cover: of the rows that chose them, and of held-out rows."""
+    """Covered weights of rules by class: on the rows that chose them, and on held-out rows."""
 
     heads: list[Head]
     seen: FloatArray
@@ -63,53 +63,56 @@ class CoverComparison(NamedTuple):
 
     @classmethod
     def of(cls, model: ClassModel, left_out: TrainingSet) -> Self:
-        """Compare what a model counted with rows that it was learned without."""
+        """Compare a model's counts with the counts on held-out rows."""
         seen = np.array([rule.class_weights for rule in model.rules])
         unseen = decided_weights(model, left_out)
         return cls([rule.head for rule in model.rules], seen.reshape(unseen.shape), unseen)
 
     @classmethod
     def join(cls, parts: Sequence[CoverComparison]) -> Self:
-        """Put the rules of several models together."""
+        """Concatenate the rules of several models."""
         heads = list(itertools.chain.from_iterable(part.heads for part in parts))
         return cls(heads, *(np.concatenate(side) for side in list(zip(*parts, strict=True))[1:]))
 
     @property
     def on_both_sides(self) -> BoolArray:
-        """Mark the rules that cover rows of both kinds."""
+        """Mark the rules that cover both training and held-out rows."""
         known: BoolArray = (self.seen.sum(axis=1) > 0) & (self.unseen.sum(axis=1) > 0)
         return known
 
 
 class PrecisionCorrection(ABC):
-    """An estimate of what the precision of finished rules loses on new rows."""
+    """An estimate of the precision that finished rules lose on new rows."""
 
     @abstractmethod
     def expected_weights(self, heads: Sequence[Head], weights: FloatArray) -> FloatArray:
-        """Return the weights (rules, classes) that are expected on new rows.
+        """Return the expected weights (rules, classes) on new rows.
 
-        `weights` were counted on the training rows. What is returned sums to as many rows as have
-        the wider interval by counting alone.
+        `weights` were counted on the training rows. The result sums to a number of rows whose
+        counting interval has the required, larger width.
         """
 
     def coverages(
         self, heads: Sequence[Head], weights: FloatArray, supports: Sequence[float]
     ) -> list[Coverage]:
-        """Return the corrected coverage of each rule; supports stay."""
+        """Return the coverage of each rule with corrected weights; supports and counts stay."""
         expected = self.expected_weights(heads, weights).tolist()
-        pairs = zip(supports, expected, strict=True)
-        return [Coverage(support, tuple(line), "corrected") for support, line in pairs]
+        parts = zip(supports, weights.tolist(), expected, strict=True)
+        return [
+            Coverage(support, tuple(counts), "corrected", tuple(line))
+            for support, counts, line in parts
+        ]
 
 
 @dataclass(frozen=True)
 class MeanOptimism(PrecisionCorrection):
     """One optimism for all rules: the mean over rules of the folds.
 
-    Valid for few rules that cover many rows each, as those of compact models. Rules of a few rows
-    lose far more than the mean, and rules of many rows less: lists need `BaseRateShrinkage`.
+    Valid for a few rules that cover many rows each, as in compact models. Rules with few rows lose
+    far more than the mean, and rules with many rows less: lists need `BaseRateShrinkage`.
 
-    `excess` is the mean of the precision on training rows less that on held-out rows, `variance`
-    its variance from rule to rule, beyond that of counting.
+    `excess` is the mean difference of the precision on training rows and on held-out rows,
+    `variance` its variance between rules in excess of counting noise.
     """
 
     excess: float
@@ -119,7 +122,7 @@ class MeanOptimism(PrecisionCorrection):
     def estimate(cls, compared: CoverComparison) -> Self | None:
         """Average the loss of precision, each rule weighted by its certainty.
 
-        None if too few rules cover rows of both kinds.
+        None if too few rules cover both training and held-out rows.
         """
         known = compared.on_both_sides
         if np.count_nonzero(known) < LEAST_RULES:
@@ -131,11 +134,11 @@ class MeanOptimism(PrecisionCorrection):
         differences = hits / total - hits_out / total_out
         excess = max(0.0, float(np.average(differences, weights=1 / chance)))
         spread = float(np.average((differences - excess) ** 2 - chance, weights=1 / chance))
-        # Few rules tell little of the variance: it counts as at least that of an exponential law.
+        # Few rules hardly determine the variance: use at least that of an exponential law.
         return cls(excess, max(spread, excess**2))
 
     def expected_weights(self, heads: Sequence[Head], weights: FloatArray) -> FloatArray:
-        """Return the weights (rules, classes) that are expected on new rows."""
+        """Return the expected weights (rules, classes) on new rows."""
         lines = [self._of_rule(*pair) for pair in zip(heads, weights, strict=True)]
         return np.array(lines).reshape(weights.shape)
 
@@ -148,25 +151,25 @@ class MeanOptimism(PrecisionCorrection):
         rest = weights[others] if total > own else np.ones(int(others.sum()))
         adjusted[others] = rest * (total - fewer) / max(float(rest.sum()), 1e-300)
         share = (fewer + 1) / (total + 2)
-        # As many rows as have this variance by chance alone.
+        # The number of rows with this variance by chance alone.
         adjusted /= 1 + self.variance * total / (share * (1 - share))
         return adjusted
 
 
 @dataclass(frozen=True, eq=False)
 class BaseRateShrinkage(PrecisionCorrection):
-    """Precision shrunk towards the base rate, as if rules covered some more rows of that rate.
+    """Precision shrunk towards the base rate, as if rules covered extra rows at that rate.
 
-    Valid for rules of any size, also of three rows. How strongly to shrink is averaged over a grid
-    by likelihood, which widens intervals where few rules are compared.
+    Valid for rules of any size, even of three rows. The strength is averaged over a grid by
+    likelihood, which widens intervals if few rules are compared.
     """
 
     shrinkage: Shrinkage
-    shares: FloatArray  # of the classes in all rows
+    shares: FloatArray  # class shares of all rows
 
     @classmethod
     def estimate(cls, compared: CoverComparison, shares: FloatArray) -> Self | None:
-        """Weigh the grid by the held-out rows; None if no rule covers rows of both kinds."""
+        """Weight the grid by the held-out rows; None if no rule covers both kinds of rows."""
         if not compared.on_both_sides.any():
             return None
         held_out = _count_hits(compared.heads, compared.unseen, shares)
@@ -174,7 +177,7 @@ class BaseRateShrinkage(PrecisionCorrection):
         return cls(Shrinkage.of(seen, held_out.hits, held_out.rows), shares)
 
     def expected_weights(self, heads: Sequence[Head], weights: FloatArray) -> FloatArray:
-        """Return the weights (rules, classes) that are expected on new rows."""
+        """Return the expected weights (rules, classes) on new rows."""
         weights, some = weights.copy(), np.flatnonzero(weights.any(axis=1))
         counts = _count_hits([heads[i] for i in some.tolist()], weights[some], self.shares)
         found = self.shrinkage.expect_shares(counts)
@@ -184,12 +187,12 @@ class BaseRateShrinkage(PrecisionCorrection):
 
 
 def has_enough(rows: TrainingSet) -> bool:
-    """Tell whether some of the rows say anything of the others."""
+    """Return whether there are enough rows for training and held-out parts."""
     return not are_shares(rows) and count_effective_rows(rows.weights) >= LEAST_ROWS
 
 
 def decided_weights(model: ClassModel, rows: TrainingSet) -> FloatArray:
-    """Sum the weights of the rows that each rule has a part in, by class."""
+    """Sum the weights of the rows that each rule contributes to, by class."""
     covers = PackedCovers(model.decided_bits(rows.table, n_threads=1), rows.n_rows)
     weights = np.zeros((len(covers), len(rows.classes)))
     for i in range(len(covers)):
@@ -219,19 +222,19 @@ def _count_hits(heads: Sequence[Head], weights: FloatArray, shares: FloatArray) 
 
 
 def _hits(heads: Sequence[Head], weights: FloatArray) -> FloatArray:
-    """Sum the weights (rules, classes) of the classes of each head."""
+    """Sum the weights (rules, classes) of each rule's own classes."""
     pairs = zip(weights, heads, strict=True)
     return np.array([line[head.classes].sum() for line, head in pairs])
 
 
 class CheckedClassifier(RuleClassifier[Classes]):
-    """Base of the learners whose rules are chosen by all rows."""
+    """Base class of learners whose rules are chosen on all rows."""
 
     precision_cv: int | None = Parameter(
         Integer(2, optional=True),
-        "Folds that models are learned without, to tell how much of the precision of rules is "
-        "left on new rows; the printed precision is corrected by that, and nothing else changes. "
-        "None prints precision on training rows, as for fewer than 50 rows, and learns once.",
+        "Folds that estimate how much precision rules lose on new rows; the printed precision is "
+        "corrected by it, nothing else changes. None prints precision on training rows, as with "
+        "fewer than 50 rows, and saves the extra fits.",
         default=3,
     )
 
@@ -243,23 +246,23 @@ class CheckedClassifier(RuleClassifier[Classes]):
         return correct_precision(model, list(self._compare_folds(rows)), rows)
 
     def _compare_folds(self, rows: TrainingSet) -> Iterator[CoverComparison]:
-        """Learn without each fold, and count rules on the rows left out."""
+        """Learn without each fold, and count the rules on held-out rows."""
         n_folds, repeat = int(self.precision_cv or 0), self.class_weight is None
-        random = np.random.RandomState(0)  # a learner that draws nothing has no need of a seed
+        random = np.random.RandomState(0)  # deterministic learners need no seed
         with progress_bar("checking precision", n_folds, bool(self.verbose)) as advance:
             for train, left_out in _parts(rows, n_folds, repeat, random):
                 learner = counting_training_rows(self)
                 learner.set_params(random_state=int(random.randint(2**31)), verbose=0)
                 learner.classes_ = self.classes_
-                model = learner._learn(train)  # noqa: SLF001 - rows that are weighted already
+                model = learner._learn(train)  # noqa: SLF001 - rows are already weighted
                 yield CoverComparison.of(model, left_out)
                 advance()
 
 
 def counting_training_rows(learner: Learner) -> Learner:
-    """Return an unfitted copy that learns once, because nobody reads the precision of its rules.
+    """Return an unfitted copy that learns once, without correcting the precision of its rules.
 
-    A learner that always does is returned as it is.
+    A learner without correction is returned unchanged.
     """
     if not isinstance(learner, CheckedClassifier):
         return learner
@@ -269,10 +272,10 @@ def counting_training_rows(learner: Learner) -> Learner:
 def _parts(
     rows: TrainingSet, n_folds: int, repeat: bool, random: np.random.RandomState
 ) -> Iterator[tuple[TrainingSet, TrainingSet]]:
-    """Give for each fold the rows to learn from and those left out.
+    """Yield the training rows and held-out rows of each fold.
 
-    Whole weights are copies of a row, each of which may be left out alone; so neither the order of
-    rows nor how they are repeated makes a difference. Of very many rows some are drawn.
+    Whole weights are copies of a row, each of which may be held out alone; so the folds depend
+    neither on the order of rows nor on repetitions. Large data are sampled.
     """
     merged = merge_equal_rows(rows, repeat=repeat).sort_rows()
     chosen = np.arange(len(merged.place))
@@ -288,7 +291,7 @@ def _parts(
 
 
 def _take_copies(merged: MergedRows, copies: NDArray[np.intp]) -> TrainingSet:
-    """Return some copies as rows, or as weights of rows where most rows have many copies."""
+    """Return some copies as rows, or as row weights if most rows have many copies."""
     if len(merged.place) <= MANY_COPIES * len(merged.rows):
         return replace(merged.rows.take(merged.place[copies]), weights=merged.weights[copies])
     chosen = np.zeros(len(merged.place), dtype=np.bool_)

@@ -1,1 +1,1 @@
-"""Lists and sets of rules that are found by covering: one folder per system."""
+"""Decision lists and rule sets learned by covering: one folder per system."""

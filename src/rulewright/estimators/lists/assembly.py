@@ -1,7 +1,7 @@
-"""From rules in order, each with its class, to a model: what they cover, and what they say.
+"""From ordered rules with their classes to a model: coverage and class distributions.
 
-Distributions are m-estimates: the rows that a rule covers, and `SMOOTHING` more rows with the
-shares that the classes have in the training rows.
+Distributions are m-estimates: the rows that a rule covers, plus `SMOOTHING` rows with the class
+shares of the training rows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
 
 SMOOTHING = 5.0
-"""Rows that are added to what a rule covers."""
+"""Number of rows added to the covered rows of a rule."""
 
 
 def decision_list(
@@ -30,19 +30,19 @@ def decision_list(
     default: int | None = None,
     summary: dict[str, Any],
 ) -> DecisionList:
-    """Make a list of bodies with their classes, counted on the rows that reach each of them.
+    """Create a list of bodies with their classes, counted on the rows that reach each of them.
 
     Parameters
     ----------
     rows : TrainingSet
         The training rows.
     found : iterable of (Formula, int)
-        The rules in order: body and class. One that reaches no row is left out.
+        The rules in order: body and class. Rules that no row reaches are dropped.
     default : int, optional
-        Class where no rule holds; by default the heaviest on the rows that no rule covers, or of
-        all rows if there are none.
+        Class where no rule applies; by default the heaviest class of the uncovered rows, or of
+        all rows if all are covered.
     summary : dict
-        What the learner noted down.
+        Notes of the learner.
     """
     left = np.ones(rows.n_rows, dtype=np.bool_)
     rules = []
@@ -55,7 +55,7 @@ def decision_list(
             rules.append(Rule(body, says, Coverage.of(tuple(weights.tolist()))))
     rest = rows.weights_by_class(left)
     if default is None:
-        # The whole table counts as one row: next to nothing left over decides nothing.
+        # The table counts as one row: a few uncovered rows decide nothing.
         default = int(np.argmax(rest + rows.class_weights / rows.total_weight))
     return DecisionList(
         rows.schema,
@@ -74,9 +74,9 @@ def unordered_rules(
     smoothing: float = SMOOTHING,
     summary: dict[str, Any],
 ) -> UnorderedRules:
-    """Make rules that add up the training rows they cover, by class; one without rows is left out.
+    """Create rules that sum their covered training rows by class; drop rules without rows.
 
-    Where none holds, the classes have their shares of the training rows.
+    Where no rule applies, the classes have their shares of the training rows.
     """
     rules = []
     for body in bodies:
@@ -89,12 +89,12 @@ def unordered_rules(
 
 
 def smooth_shares(weights: FloatArray, rows: TrainingSet, head: int) -> tuple[float, ...]:
-    """Return the m-estimate of the shares of the classes; the class of the rule is on top."""
+    """Return m-estimates of the class shares, with the class of the rule on top."""
     return with_head_on_top(weights + SMOOTHING * class_shares(rows), head)
 
 
 def with_head_on_top(shares: FloatArray, head: int) -> tuple[float, ...]:
-    """Divide shares by their sum; where they say otherwise, others stay just below the head."""
+    """Normalise shares; other classes are capped just below the class of the rule."""
     top = shares[head]
     if (np.delete(shares, head) >= top).any():
         top = shares[head] = max(top, shares.sum() / len(shares))
@@ -104,7 +104,7 @@ def with_head_on_top(shares: FloatArray, head: int) -> tuple[float, ...]:
 
 
 def class_shares(rows: TrainingSet) -> FloatArray:
-    """Return the shares of the classes; one without rows counts as half a row: it is possible."""
+    """Return the class shares; a class without rows counts as half a row, so it stays possible."""
     half_row = 0.5 * rows.total_weight / rows.n_rows
     weights = np.where(rows.class_weights > 0, rows.class_weights, half_row)
     shares: FloatArray = weights / weights.sum()

@@ -1,6 +1,6 @@
-"""What covering learners share: one class against the rows that are left, class after class.
+"""Shared parts of covering learners: one class against the remaining rows, class by class.
 
-Weights are counts of rows, in fixed point, so that sums over rows are exact.
+Weights are fixed-point numbers, so that sums over rows are exact.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ if TYPE_CHECKING:
 
 
 class ClassSums(NamedTuple):
-    """Weights for and against a class on some rows."""
+    """Weights of a class and of other classes on some rows."""
 
     positive: float
     negative: float
 
     @property
     def total(self) -> float:
-        """Weight of all of them."""
+        """Total weight."""
         return self.positive + self.negative
 
 
 @dataclass(frozen=True)
 class CoveringContext:
-    """What the problems of all classes share: columns, weights and how rules are grown."""
+    """Context shared by the problems of all classes: columns, weights and growing."""
 
     binned: BinnedColumns
     grower: RuleGrower
@@ -67,7 +67,7 @@ class CoveringContext:
 
     @classmethod
     def of(cls, rows: TrainingSet, grower: RuleGrower, limits: SearchLimits) -> CoveringContext:
-        """Choose the fixed point of the weights, and turn limits into codes."""
+        """Choose the fixed point of the weights, and convert limits to codes."""
         unit = 2.0 ** max(math.ceil(math.log2(rows.total_weight)) - 61, -1022)
         compiled = limits.compile(rows.schema, unit)
         return cls(grower.binned, grower, compiled, rows.labels, rows.weights, unit)
@@ -79,7 +79,7 @@ class CoveringContext:
 
     @property
     def min_weight(self) -> float:
-        """Least weight that a rule must cover."""
+        """Minimum weight that a rule must cover."""
         return self.limits.min_weight * self.unit
 
     @property
@@ -89,7 +89,7 @@ class CoveringContext:
 
     @cached_property
     def n_conditions(self) -> IntArray:
-        """Conditions on each column that the limits allow and that tell some rows from others."""
+        """Number of useful conditions per column that the limits allow."""
         codes, counts = self.codes, self._counts_by_code()
         numbers = []
         for j, operators in enumerate(self.limits.up_operators.tolist()):
@@ -111,12 +111,12 @@ class CoveringContext:
         return np.split(counts[:, 0], np.cumsum(self.codes.n_bins + 1)[:-1])
 
     def one_class(self, head: int, rows: RowArray) -> OneClass:
-        """Set one class against the others on some rows."""
+        """Create the problem of one class against the others on some rows."""
         return OneClass(self, head, rows)
 
 
 class OneClass:
-    """One class against the others on some rows, the only ones that count.
+    """One class against the others on some of the rows.
 
     Parameters
     ----------
@@ -147,23 +147,23 @@ class OneClass:
         return int(self.covering.limits.required.sum())
 
     def steps(self, rows: RowArray) -> StatArray:
-        """Sum the fixed-point weights for and against the class."""
+        """Sum the fixed-point weights of the class and of the others."""
         sums: StatArray = self.stats[rows, :2].sum(axis=0)
         return sums
 
     def sums(self, rows: RowArray) -> ClassSums:
-        """Sum the weights for and against the class."""
+        """Sum the weights of the class and of the others."""
         positive, negative = self.steps(rows).tolist()
         return ClassSums(positive * self.covering.unit, negative * self.covering.unit)
 
     def split(self, rows: RowArray, share: float, seed: int) -> tuple[RowArray, RowArray]:
-        """Split rows at random into a share of the weight of either side, and the others."""
+        """Split rows at random, with this share of the weight of either side in the first part."""
         strata = (self.covering.labels[rows] == self.head).astype(np.int32)
         taken = kernels.split_by_weight(self.covering.steps[rows], strata, share, seed)
         return rows[taken], rows[~taken]
 
     def grow(self, rows: RowArray, start: FoundRule | None = None) -> FoundRule | None:
-        """Add conditions by FOIL's gain on some rows, after those of `start` if there are any."""
+        """Add conditions by FOIL's gain on some rows, after the conditions of `start` if given."""
         grower, limits = self.covering.grower, self.covering.limits
         if start is not None:
             for condition in start.grown:
@@ -201,29 +201,30 @@ class OneClass:
 
 
 class CoveringClassifier(CheckedClassifier[DecisionList], ConstrainedClassifier[DecisionList]):
-    """Base of the learners that cover one class after the other; the last is the default."""
+    """Base class of learners that cover class after class; the last class is the default."""
 
     max_conditions: int | None = Parameter(
-        Integer(1, optional=True), "Most conditions in a rule.", default=None
+        Integer(1, optional=True), "Maximum number of conditions per rule.", default=None
     )
     min_weight: float = Parameter(
         Real(0),
-        "Least weight that a rule must cover, of the rows that the rules before it leave over.",
+        "Minimum weight that a rule must cover among the rows that earlier rules do not cover.",
         default=2.0,
     )
-    allow_not_equal: bool = Parameter(Flag(), "Whether ``!=`` is a condition too.", default=False)
+    allow_not_equal: bool = Parameter(Flag(), "Whether rules may use ``!=``.", default=False)
     missing_conditions: bool = Parameter(
-        Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
+        Flag(), 'Whether rules may use "is missing" and "is known".', default=False
     )
     cut_points: Threshold = Parameter(
         Choice(("short", "observed", "midpoint")),
-        'Where between two values a cut lies: at the covered one ("observed"), which is written '
-        'shorter if it has many digits ("short"), or halfway ("midpoint").',
+        'Where a threshold lies between two values: at the covered value ("observed"), at a '
+        'shorter number if it has many digits ("short"), or halfway ("midpoint").',
         default="short",
     )
     max_bins: int | None = Parameter(
         Integer(2, optional=True),
-        "Most bins of a numeric column; by default one per value up to 2,048 rows, 255 beyond.",
+        "Maximum number of bins per numeric column. By default one per value up to 2,048 rows, "
+        "255 beyond.",
         default=None,
     )
 
@@ -231,8 +232,8 @@ class CoveringClassifier(CheckedClassifier[DecisionList], ConstrainedClassifier[
         constraints = self._checked_constraints(rows)
         if constraints.monotone:
             raise ValueError(
-                f"constraints: monotone columns ({', '.join(constraints.monotone)}) need rules "
-                "that add up, as of mlrules and slipper: the probabilities of a list go up and down"
+                f"constraints: monotone columns ({', '.join(constraints.monotone)}) need additive "
+                "rules, as in compact, mlrules and slipper: lists have no monotone probabilities"
             )
         refuse_huge(rows)
         rows = scale_weights(rows)
@@ -256,7 +257,7 @@ class CoveringClassifier(CheckedClassifier[DecisionList], ConstrainedClassifier[
         """Find the rules of one class."""
 
     def _order(self, rows: TrainingSet) -> list[int]:
-        """Return the classes in the order in which they are covered: the rarest first."""
+        """Return the order in which classes are covered: the rarest first."""
         order: list[int] = np.argsort(rows.class_weights, kind="stable").tolist()
         return order
 

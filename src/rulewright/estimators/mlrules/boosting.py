@@ -1,6 +1,6 @@
-"""The boosting of MLRules: rules by maximum likelihood, one after the other.
+"""The boosting of MLRules: rules added one by one by maximum likelihood.
 
-One loop serves rows in memory (`memory.py`) and rows on partitions (`scale/boosting.py`).
+The same loop runs on rows in memory (`memory.py`) and on partitions (`scale/boosting.py`).
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ if TYPE_CHECKING:
     from rulewright.kernels import ByteArray, FloatArray, Limits, Score
 
 Drawn = TypeVar("Drawn")
-"""What tells the rows of a subsample."""
+"""Identifies the rows of a subsample."""
 
 Cover = TypeVar("Cover")
-"""What tells the rows that a rule covers."""
+"""Identifies the rows that a rule covers."""
 
 CoverIn = TypeVar("CoverIn", contravariant=True)
 
 MOST_FAILURES = 10
-"""Subsamples without a useful rule before the search gives up."""
+"""Consecutive subsamples without a useful rule before the search gives up."""
 
 
 class VoteLikelihood(Protocol[CoverIn]):
-    """The likelihood of the training rows: scores for the search, and the steps of rules."""
+    """The likelihood of the training rows: scores for the search, and step sizes for rules."""
 
     @property
     def unit(self) -> float:
-        """What a step of the statistics stands for."""
+        """The value of one unit of the statistics."""
 
     def score(self, kind: str, l2: float, head: Head | None = None) -> Score:
         """Describe the score for the search: over all votes, or for one `head` only."""
 
     def head_of(self, score: Score, vote: int) -> Head:
-        """Return what the vote of a search with this score speaks for."""
+        """Return the head that a vote of a search with this score belongs to."""
 
     def best_vote(self, kind: str, l2: float) -> Head:
-        """Choose the vote of the next rule by all rows."""
+        """Choose the vote of the next rule on all rows."""
 
     def newton_step(
         self,
@@ -60,11 +60,11 @@ class VoteLikelihood(Protocol[CoverIn]):
         min_evidence: float,
         largest: float,
     ) -> float:
-        """Return the response of a vote over the rows; not positive when it would not help."""
+        """Return the response of a vote on the rows; positive if it lowers the loss."""
 
 
 class BoostedRows(Protocol[Drawn, Cover]):
-    """The rows of a fit: those to learn from, and those kept aside if there are any."""
+    """The rows of a fit: training rows and, optionally, validation rows."""
 
     @property
     def schema(self) -> Schema:
@@ -72,7 +72,7 @@ class BoostedRows(Protocol[Drawn, Cover]):
 
     @property
     def class_shares(self) -> list[float]:
-        """The share of each class in the weight of all rows."""
+        """Share of each class in the total weight."""
 
     @property
     def takes_all(self) -> bool:
@@ -80,30 +80,30 @@ class BoostedRows(Protocol[Drawn, Cover]):
 
     @property
     def likelihood(self) -> VoteLikelihood[Cover]:
-        """The likelihood of the rows to learn from."""
+        """The likelihood of the training rows."""
 
     @property
     def train_loss(self) -> float:
-        """The mean loss of the rows to learn from; NaN if it is not followed."""
+        """Mean training loss; NaN if it is not tracked."""
 
     @property
     def validation_loss(self) -> float:
-        """The mean loss of the rows kept aside; NaN if there are none."""
+        """Mean validation loss; NaN without validation rows."""
 
     def start_pruning(self, kind: str | None, required: ByteArray) -> Pruning[Drawn]:
-        """Return what prunes rules in one of the ways "conditions", "prefix" or None."""
+        """Return the pruning of rules: by "conditions", by "prefix" or None."""
 
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, Drawn]:
-        """Grow a rule on the next subsample; tell also which rows are in it."""
+        """Grow a rule on the next subsample; return it with the rows of the subsample."""
 
     def cover(self, found: FoundRule, head: Head, drawn: Drawn) -> Cover:
         """Find the rows that a rule covers."""
 
     def add(self, found: FoundRule, cover: Cover, head: Head, response: float) -> None:
-        """Add a rule: its response moves the scores of all rows that it covers."""
+        """Add the response of a rule to the scores of all rows that it covers."""
 
     def weigh_cover(self, cover: Cover, drawn: Drawn) -> tuple[FloatArray, FloatArray]:
-        """Return the class weights of the rows covered: all, and those outside the subsample."""
+        """Return the class weights of all covered rows, and of those outside the subsample."""
 
 
 Rows = TypeVar("Rows", bound=BoostedRows[Any, Any])
@@ -111,10 +111,10 @@ Rows = TypeVar("Rows", bound=BoostedRows[Any, Any])
 
 @dataclass
 class Monitor:
-    """The stopping rule of a fit and its trace.
+    """Stopping rule of a fit, and its trace.
 
-    `start_loss` is the mean training loss before any rule, NaN where training losses are not
-    followed. `stopped_by` stays empty as long as learning should go on.
+    `start_loss` is the mean training loss before the first rule; NaN where training losses are not
+    tracked. `stopped_by` is empty while learning continues.
     """
 
     stopping: Watch
@@ -125,17 +125,17 @@ class Monitor:
     def watch(
         self, head: Head, outside: FloatArray, train_loss: float, validation_loss: float
     ) -> bool:
-        """Take in the rule just added and tell whether learning should end.
+        """Record the rule just added, and return whether learning should stop.
 
-        `outside` has the class weights of the rows that it covers outside its subsample. Losses
-        are means, NaN where they are not known.
+        `outside` has the class weights of the rows covered outside the subsample. Losses are
+        means; NaN if unknown.
         """
         self.train_loss.append(train_loss)
         return self.stopping.stop_after(Progress(head.classes, outside.tolist, validation_loss))
 
     @property
     def n_kept(self) -> int:
-        """Rules to keep: all, or as many as the stopping rule says."""
+        """Number of rules to keep: all, or the number chosen by the stopping rule."""
         best = self.stopping.best_size
         return len(self.train_loss) if best is None else best
 
@@ -145,7 +145,7 @@ class Monitor:
         return [self.start_loss, *self.train_loss][self.n_kept]
 
     def trace(self) -> dict[str, FloatArray]:
-        """Return what was recorded after each rule."""
+        """Return the values recorded after each rule."""
         columns = {"train_loss": self.train_loss, **self.stopping.trace}
         if math.isnan(self.start_loss):
             del columns["train_loss"]
@@ -153,7 +153,7 @@ class Monitor:
 
 
 class AddedRule(NamedTuple):
-    """A rule of the fit, and the class weights of the rows that it covers, all and outside."""
+    """A rule, and the class weights of its covered rows: all, and outside the subsample."""
 
     found: FoundRule
     outcome: Adds
@@ -162,16 +162,16 @@ class AddedRule(NamedTuple):
 
 
 class Boosting(Generic[Rows]):
-    """A fit in progress: rows whose scores move, and the rules so far. `run` goes on.
+    """A fit in progress: rows with their scores, and the rules so far. `run` continues it.
 
     Parameters
     ----------
     settings : BoostingSettings
-        How rules are learned.
+        How rules are grown and weighted.
     rows : BoostedRows
-        The rows, ready to be boosted.
+        The training rows.
     random : RandomState
-        Source of the draws of columns.
+        Random numbers for the draws of columns.
     """
 
     def __init__(
@@ -180,7 +180,7 @@ class Boosting(Generic[Rows]):
         self.settings, self.rows = settings, rows
         self.limits = settings.limits.compile(rows.schema, rows.likelihood.unit)
         self.columns = Subsampler(len(rows.schema), settings.column_subsample, random, least=1)
-        kind = None if rows.takes_all else settings.prune  # judged by rows outside
+        kind = None if rows.takes_all else settings.prune  # pruning uses the rows outside
         self.pruning = rows.start_pruning(kind, self.limits.required)
         watch = settings.stopping.start(rows.class_shares, rows.validation_loss)
         self.monitor = Monitor(watch, rows.train_loss)
@@ -189,7 +189,7 @@ class Boosting(Generic[Rows]):
     def run(
         self, n_rules: int, advance: Callable[[], None], check: Callable[[], None] = lambda: None
     ) -> None:
-        """Run the algorithm of the paper until there are `n_rules` rules or it is time to stop."""
+        """Run the algorithm of the paper up to `n_rules` rules or until a stopping rule applies."""
         takes_all = self.rows.takes_all and self.columns.takes_all
         most_failures = 1 if takes_all else MOST_FAILURES
         failures = 0
@@ -205,7 +205,7 @@ class Boosting(Generic[Rows]):
                 self.monitor.stopped_by = "no_rule"
 
     def _add_rule(self) -> bool:
-        """Grow a rule on a subsample and add its response on all rows, if it helps."""
+        """Grow a rule on a subsample, and add its response on all rows if it lowers the loss."""
         rows, asked = self.rows, self.settings.rule
         likelihood, score = rows.likelihood, self._score()
         found, drawn = rows.grow(score, self._drawn_limits())
@@ -216,7 +216,7 @@ class Boosting(Generic[Rows]):
         if self.pruning.prunes:
             vote = likelihood.score(asked.criterion, asked.l2, head)
             found = self.pruning.prune(found, vote, drawn)
-        if found is None:  # no condition pays on other rows
+        if found is None:  # no condition improves the rows outside
             return False
         cover = rows.cover(found, head, drawn)
         step = likelihood.newton_step(
@@ -227,7 +227,7 @@ class Boosting(Generic[Rows]):
             asked.untested_evidence if rows.takes_all else asked.min_evidence,
             asked.largest_step,
         )
-        if step <= 0:  # helps on the subsample, not (enough) on all rows
+        if step <= 0:  # lowers the loss of the subsample, but not (enough) of all rows
             return False
         response = asked.learning_rate * step
         rows.add(found, cover, head, response)
@@ -244,19 +244,19 @@ class Boosting(Generic[Rows]):
         return tuple(Rule(one.found.body, one.outcome, coverage) for one, coverage in parts)
 
     def _coverages(self, rules: list[AddedRule]) -> list[Coverage]:
-        """Return what rules cover, counted outside their subsamples if there are such rows."""
+        """Return the coverage of rules, counted outside their subsamples where possible."""
         if not rules or self.rows.takes_all:
             return [Coverage.of(tuple(rule.covered.tolist())) for rule in rules]
         covered = np.array([rule.covered for rule in rules])
         return Coverage.all_outside(covered, np.array([rule.outside for rule in rules]))
 
     def _score(self) -> Score:
-        """Describe what growth minimises; a prefixed vote is chosen by all rows."""
+        """Describe the score that growth minimises; a prefixed vote is chosen on all rows."""
         asked, likelihood = self.settings.rule, self.rows.likelihood
         head = likelihood.best_vote(asked.criterion, asked.l2) if asked.prefixed else None
         return likelihood.score(asked.criterion, asked.l2, head)
 
     def _drawn_limits(self) -> Limits:
-        """Close the columns that are not drawn for this rule, and those of rules refused."""
+        """Exclude the columns not drawn for this rule, and those of refused rules."""
         limits = self.pruning.narrow(self.limits)
         return limits if self.columns.takes_all else limits.only(self.columns.draw().drawn)

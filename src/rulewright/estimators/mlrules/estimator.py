@@ -54,7 +54,7 @@ CALIBRATED = Named(CALIBRATIONS, Calibration, optional=True)
 
 
 class MLRulesClassifier(BoostedClassifier):
-    r"""Boosted rules that vote for one class each and together minimise the log-loss.
+    r"""Boosted rules, each of which votes for one class; together they minimise the log-loss.
 
     The model is :math:`f(x) = f_0 + \sum_m \nu\,\alpha_m\,e_{k_m} \Phi_m(x)` with conjunctions
     :math:`\Phi_m`, and :math:`P(k | x) = \exp f_k / \sum_j \exp f_j`. Each rule is grown greedily
@@ -65,16 +65,16 @@ class MLRulesClassifier(BoostedClassifier):
     Attributes
     ----------
     model_ : AdditiveRules
-        The rules, equal ones joined: prints, predicts, explains, saves and exports.
+        The rules, equal ones merged: prints, predicts, explains, saves and exports.
     stages_ : AdditiveRules
-        The same model with the rules as they were learned, one after the other: `trace_` and
-        `staged_predict` follow it.
+        The same model with the rules in the order of learning; `trace_` and
+        `staged_predict` refer to it.
     classes_ : ndarray
         Class labels.
     trace_ : dict of arrays
-        After each rule: training log-loss (mean), validation log-loss, acceptability.
+        After each rule: mean training log-loss, validation log-loss, acceptability.
     stopped_by_ : str
-        Why learning ended.
+        Why learning stopped.
 
     Examples
     --------
@@ -88,88 +88,88 @@ class MLRulesClassifier(BoostedClassifier):
 
     max_rules: int | None = Parameter(
         Integer(0, optional=True),
-        "Most rules in the model; by default 250 for each class, but 7,500 at most and, beyond "
-        "10,000 rows, 1,000 at least. Where these have ten classes or more: 350 for each, 10,500 "
-        "at most.",
+        "Maximum number of rules. By default 250 per class, at most 7,500; beyond 10,000 rows at "
+        "least 1,000. With ten classes or more beyond 10,000 rows: 350 per class, at most 10,500.",
         default=None,
         kw_only=False,
     )
     learning_rate: float | str = Parameter(
         Real(0, 1, above=True, words=("auto",)),
-        'Factor of every response, in (0, 1]. "auto" is 0.1 up to 10,000 rows and 0.3 beyond: with '
-        "more rows larger steps overfit less, and get further with as many rules.",
+        'Factor of every response, in (0, 1]. "auto" is 0.1 up to 10,000 rows and 0.3 beyond: on '
+        "large tables, larger steps overfit less and need fewer rules.",
         default="auto",
     )
     subsample: float | str = Parameter(
         Real(0, 1, above=True, words=("auto",)),
-        "Share of the rows that each rule is grown on; fewer than 50 rows are always taken whole. "
-        '"auto" is 0.5, and 0.8 where more than 10,000 rows have ten classes or more.',
+        "Share of the rows that each rule is grown on. With fewer than 50 rows all are used. "
+        '"auto" is 0.5, or 0.8 beyond 10,000 rows with ten classes or more.',
         default="auto",
     )
     l2: float | str = Parameter(
         Real(0, words=("auto",)),
-        'Added to h: keeps rules away from single outliers. "auto" is 1, and 0.3 where more than '
-        "10,000 rows have ten classes or more.",
+        'Regularisation added to the second derivative h; damps rules that cover few rows. "auto" '
+        "is 1, or 0.3 beyond 10,000 rows with ten classes or more.",
         default="auto",
     )
     max_conditions: int | str | None = Parameter(
         Integer(1, optional=True, words=("auto",)),
-        'Most conditions in a rule. "auto" is 4, and 8 where more than 10,000 rows have ten '
+        'Maximum number of conditions per rule. "auto" is 4, or 8 beyond 10,000 rows with ten '
         "classes or more.",
         default="auto",
     )
     min_weight: float = Parameter(
         Real(0),
-        "Least weight that a rule must cover in its subsample, and so its least support.",
+        "Minimum weight that a rule must cover in its subsample.",
         default=0.0,
     )
     growth: Any = Parameter(
         GROWTH,
-        'How rules are grown: "auto" by the numbers of rows and classes, "published" as in the '
-        "paper, or a `Growth` with criterion, pruning, choice of class, share of columns, sets of "
-        "labels and least evidence.",
+        'How rules are grown: "auto" (depends on the numbers of rows and classes), "published" (as '
+        "in the paper), or a `Growth` object that sets criterion, pruning, choice of class, column "
+        "subsampling, label sets and minimum evidence.",
         default="auto",
     )
     formulation: Any = Parameter(
         FORMULATION,
-        'Default rule, backtracking and cut points: "corrected" or "published", or a '
-        "`Formulation` with any of them.",
+        'Variant of default rule, backtracking and cut points: "corrected", "published", or a '
+        "`Formulation` object that sets each.",
         default="corrected",
     )
     missing_conditions: bool = Parameter(
-        Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
+        Flag(), 'Whether rules may use "is missing" and "is known".', default=False
     )
     max_bins: int | None = Parameter(
         Integer(2, optional=True),
-        "Most bins of a numeric column; by default one per value up to 2,048 rows, 255 beyond.",
+        "Maximum number of bins per numeric column. By default one per value up to 2,048 rows, "
+        "255 beyond.",
         default=None,
     )
     stopping: Any = Parameter(
         STOPPING_RULE,
-        'When to stop before `max_rules`. "window", the test of the paper: too many of the last '
-        'rules are no better than chance on the rows outside their subsample. "validation": the '
-        "log-loss of rows kept aside does not improve; the best model is then kept. A `Window` or "
-        '`Validation` object has settings of its own. "auto" is "validation" beyond 10,000 rows '
-        "of fewer than ten classes, where a tenth of them is not missed; otherwise "
-        '"window" where there are rows outside the subsample, and "none" where there are none.',
+        'When to stop before `max_rules`. "window" (from the paper): stop when too many of the '
+        'last rules are no better than chance on the rows outside their subsample. "validation": '
+        "stop when the log-loss on validation rows does not improve, and keep the best model. A "
+        '`Window` or `Validation` object has further settings. "auto" is "validation" beyond '
+        '10,000 rows with fewer than ten classes, else "window" if there are rows outside the '
+        'subsample, else "none".',
         default="auto",
     )
     ordinal: Any = Parameter(OrderDomain(), ORDINAL, default=False)
     linear: bool = Parameter(
         Flag(),
-        "Whether numeric columns may also add straight lines: those that pay are fitted before the "
-        "rules, which learn what the lines leave.",
+        "Whether to add straight lines for numeric columns. Lines that lower the loss are fitted "
+        "first; the rules then learn the remainder.",
         default=False,
     )
     calibration: Any = Parameter(
         CALIBRATED,
-        "How scores become calibrated probabilities, fitted to out-of-fold scores; a "
-        "`Temperature`, `Platt` or `Isotonic` object says which folds (by default 5).",
+        "Calibration of the probabilities, fitted on out-of-fold scores. A `Temperature`, `Platt` "
+        "or `Isotonic` object also sets the folds (5 by default).",
         default=None,
     )
     warm_start: bool = Parameter(
         Flag(),
-        "Whether `fit` goes on with the rules of the last fit, on the same rows.",
+        "Whether `fit` continues with the rules of the last fit, on the same rows.",
         default=False,
     )
 
@@ -189,7 +189,7 @@ class MLRulesClassifier(BoostedClassifier):
 
     @classmethod
     def paper(cls, **overrides: Any) -> Self:
-        """Return the published settings, with any of them overridden; "window" is the paper's."""
+        """Return an estimator with the published settings, except for the given ones."""
         if overrides.get("stopping") == "window":
             overrides["stopping"] = PAPER_WINDOW
         return super().paper(**overrides)
@@ -230,12 +230,12 @@ class MLRulesClassifier(BoostedClassifier):
         return Automatic(rows.n_rows, len(rows.classes), self._is_ordinal)
 
     def _settings(self, rows: DescribedRows, constraints: Constraints) -> BoostingSettings:
-        """Resolve what depends on the rows."""
+        """Resolve the settings that depend on the rows."""
         auto, growth = self._automatic(rows), self._growth
         if self._is_ordinal and growth.class_choice == "prefixed" and len(rows.classes) > 2:
             raise ValueError(
-                "class_choice='prefixed' would vote at one step of the scale only: take 'joint' "
-                "with ordinal=True"
+                "class_choice='prefixed' would vote at a single step of the scale. Use 'joint' "
+                "with ordinal=True."
             )
         asked = growth.min_evidence
         untested = float(self.stopping == "auto")
@@ -270,7 +270,7 @@ class MLRulesClassifier(BoostedClassifier):
         )
 
     def _stopping(self, rows: DescribedRows, auto: Automatic) -> Stopping:
-        """Return the stopping rule; one that needs rows outside the subsample must have some."""
+        """Return the stopping rule; raise an error if it needs rows outside the subsample."""
         subsample = _resolve_auto(self.subsample, auto.subsample)
         outside = subsample < 1 and rows.n_rows >= LEAST_ROWS
         if self.stopping == "auto":
@@ -278,10 +278,10 @@ class MLRulesClassifier(BoostedClassifier):
         stopping: Stopping = STOPPING_RULE.make(self.stopping)
         if stopping.needs_outside and not outside:
             raise ValueError(
-                f"stopping={self.stopping!r} needs rows outside the subsample to judge rules by, "
+                f"stopping={self.stopping!r} needs rows outside the subsample to test rules on, "
                 f"but subsample={subsample:g} of {rows.n_rows} rows leaves none (fewer than "
-                f"{LEAST_ROWS} rows are always taken whole): set subsample < 1, more rows or "
-                "another stopping"
+                f"{LEAST_ROWS} rows are always taken whole): set subsample < 1, give more rows or "
+                "choose another stopping"
             )
         return stopping
 
@@ -300,33 +300,33 @@ class MLRulesClassifier(BoostedClassifier):
         calibration: Calibration | None = CALIBRATED.make(self.calibration)
         if isinstance(calibration, Isotonic) and constraints.monotone and len(rows.classes) > 2:
             raise ValueError(
-                "calibration='isotonic' fits each class by itself and may turn monotone columns: "
-                "take 'platt' or 'temperature'"
+                "calibration='isotonic' calibrates each class separately and can break monotone "
+                "constraints: use 'platt' or 'temperature'"
             )
         return calibration
 
     def _start_fit(
         self, settings: BoostingSettings, rows: TrainingSet, random: np.random.RandomState
     ) -> Boosting[MemoryRows]:
-        """Begin a fit, or continue the last one."""
+        """Start a fit, or continue the last one."""
         last: Boosting[MemoryRows] | None = self.__dict__.get("_last_boosting")
         if last is None or not self.warm_start:
             return start_boosting(settings, rows, random, self._n_threads)
         if not last.rows.are_those_of(rows):
             raise ValueError(
-                "warm_start=True goes on with the rows of the last fit, but these are others: "
+                "warm_start=True continues with the rows of the last fit, but these rows differ: "
                 "set warm_start=False to start again"
             )
         if changed := settings.fixed_by_start(last.settings):
             raise ValueError(
-                f"warm_start=True goes on with the {changed[0]} of the last fit, but it has "
+                f"warm_start=True continues with the {changed[0]} of the last fit, but it has "
                 "changed: set warm_start=False to start again"
             )
         n_rules = self._most_rules(rows)
         if n_rules < len(last.rules):
             raise ValueError(
                 f"max_rules={n_rules} is less than the {len(last.rules)} rules that "
-                "warm_start=True goes on from: set warm_start=False to start again"
+                "warm_start=True continues from: set warm_start=False to start again"
             )
         last.settings = settings
         return last
@@ -353,7 +353,7 @@ class MLRulesClassifier(BoostedClassifier):
         calibration: Calibration,
         random: np.random.RandomState,
     ) -> OutOfFold:
-        """Learn without each fold in turn, to get scores of rows that were left out."""
+        """Return out-of-fold scores from a fit without each fold."""
         folds = assign_folds(rows.labels, keep_splits(calibration.cv, rows.places), random)
         if folds is None:
             raise ValueError(
@@ -373,11 +373,11 @@ class MLRulesClassifier(BoostedClassifier):
         return OutOfFold.of(scores, folds, rows)
 
     def __getstate__(self) -> dict[str, Any]:
-        # A fit that could go on holds native objects and all rows: it is not worth saving.
+        # A fit to continue holds native objects and all rows, which are too large to save.
         state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_last_boosting"}
 
 
 def _resolve_auto(value: Any, automatic: Any) -> Any:
-    """Return the value, or what "auto" stands for."""
+    """Return the value, or the automatic one for "auto"."""
     return automatic if value == "auto" else value

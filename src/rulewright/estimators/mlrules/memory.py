@@ -1,6 +1,6 @@
-"""Rows in memory, as the boosting loop sees them: codes, likelihoods and random draws.
+"""Rows in memory for the boosting loop: codes, likelihoods and random draws.
 
-Lines that boosting may start from, slopes of numeric columns that pay, are fitted here too.
+The lines that boosting may start from are fitted here, too.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ if TYPE_CHECKING:
     Places = NDArray[np.integer] | slice
 
 MOST_ROWS = 50_000
-"""Of more rows a sample fits the lines: a slope is known well enough by then."""
+"""Lines are fitted on a sample of this size: its slopes are precise enough."""
 
 
 @dataclass(frozen=True)
 class Start:
-    """The scores that rows start from: intercepts, and lines of some columns."""
+    """The start scores of the rows: intercepts, and lines of some columns."""
 
     intercepts: FloatArray
     linear: tuple[LinearTerm, ...] = ()
 
     def scores(self, table: Table, rows: NDArray[np.integer] | slice) -> FloatArray:
-        """Return scores for all of the rows together, or where there are lines for each."""
+        """Return one score vector for all rows, or one per row if there are lines."""
         if not self.linear:
             return self.intercepts
         scores = np.tile(self.intercepts, (len(table), 1))[rows]
@@ -71,10 +71,10 @@ class Start:
 
 
 def fit_start(rows: TrainingSet, settings: BoostingSettings) -> Start | None:
-    """Fit intercepts and lines to rows; None if no line pays."""
-    from rulewright.weighting import LineFit  # noqa: PLC0415 - brings all solvers
+    """Fit intercepts and lines; None if no line lowers the loss."""
+    from rulewright.weighting import LineFit  # noqa: PLC0415 - imports all solvers
 
-    # Draws of its own: where no line pays, the rules are those of a fit without lines.
+    # Separate random numbers: without useful lines the rules equal those of a fit without lines.
     rows = choosing_rows(rows, np.random.RandomState(0), MOST_ROWS)
     terms = allowed_terms(rows.table, rows.weights, settings.constraints)
     if not terms:
@@ -93,7 +93,7 @@ def fit_start(rows: TrainingSet, settings: BoostingSettings) -> Start | None:
 
 @dataclass
 class Sample:
-    """Rows as codes, together with the likelihood that their scores move."""
+    """Coded rows with the likelihood that depends on their scores."""
 
     codes: CodeColumns
     likelihood: LogLikelihood | ClassLogLikelihood
@@ -101,7 +101,7 @@ class Sample:
 
     @property
     def mean_loss(self) -> float:
-        """Log-loss per unit of weight."""
+        """Return the log-loss per unit of weight."""
         return self.likelihood.loss / self.total_weight
 
 
@@ -112,7 +112,7 @@ class ScoredRows(NamedTuple):
     order: RowArray | None
 
     def probabilities(self) -> FloatArray:
-        """Return those of the rows in the order of the table."""
+        """Return the probabilities of the rows, in the order of the table."""
         found = self.likelihood.probabilities
         if self.order is None:
             return found
@@ -123,26 +123,26 @@ class ScoredRows(NamedTuple):
 
 @dataclass
 class MemoryRows:
-    """`BoostedRows` in memory; subsamples are random draws of rows, or of blocks of them.
+    """`BoostedRows` in memory; subsamples are random draws of rows or of blocks of rows.
 
     Parameters
     ----------
     training : TrainingSet
         All rows.
     start : Start
-        The scores that rows start from.
+        Start scores.
     binned : BinnedColumns
-        The rows to learn from, as codes.
+        Training rows, as codes.
     train : Sample
-        The same, with their likelihood.
+        Training rows with their likelihood.
     validation : Sample or None
-        Rows kept aside.
+        Validation rows.
     draws : RowDraws
         Grows rules on subsamples.
     order : int32 array or None
-        The places of the rows to learn from in the table, if they are shuffled.
+        Places of the training rows in the table, if they are shuffled.
     n_threads : int
-        Threads; the rules do not depend on it.
+        Number of threads; does not change the rules.
     """
 
     training: TrainingSet
@@ -164,34 +164,34 @@ class MemoryRows:
 
     @property
     def class_shares(self) -> list[float]:
-        """The share of each class in the weight of all rows."""
+        """Share of each class in the total weight."""
         weights = self.training.class_weights
         shares: list[float] = (weights / weights.sum()).tolist()
         return shares
 
     @property
     def train_loss(self) -> float:
-        """The mean loss of the rows to learn from."""
+        """Mean training loss."""
         return self.likelihood.loss / self.train.total_weight
 
     @property
     def validation_loss(self) -> float:
-        """The mean loss of the rows kept aside; NaN if there are none."""
+        """Mean validation loss; NaN without validation rows."""
         return math.nan if self.validation is None else self.validation.mean_loss
 
     @property
     def scored(self) -> ScoredRows | None:
-        """All rows with their scores, unless some were kept aside and some rules may go."""
+        """Training scores of all rows; None with validation rows or if rules may be dropped."""
         return ScoredRows(self.likelihood, self.order) if self.validation is None else None
 
     def start_pruning(self, kind: str | None, required: ByteArray) -> Pruning[BoolArray]:
-        """Return what prunes rules."""
+        """Return the pruning of rules."""
         if kind == "conditions":
             return ConditionPruning(required, self.train, self.n_threads)
         return PrefixPruning(required, self._sum_prefixes) if kind else Pruning(required)
 
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
-        """Grow a rule on the next draw; tell also which rows were drawn."""
+        """Grow a rule on the next draw; return it with the drawn rows."""
         return self.draws.grow(score, limits)
 
     def cover(self, found: FoundRule, head: Head, drawn: BoolArray) -> RowArray:
@@ -207,12 +207,12 @@ class MemoryRows:
             self.validation.likelihood.add(aside, head, response)
 
     def weigh_cover(self, cover: RowArray, drawn: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """Return the class weights of the rows covered: all, and those outside the subsample."""
+        """Return the class weights of all covered rows, and of those outside the subsample."""
         outside, inside = self.likelihood.class_weights(cover, drawn)
         return outside + inside, outside
 
     def are_those_of(self, rows: TrainingSet) -> bool:
-        """Tell whether a fit to other rows would learn from the same."""
+        """Return whether a fit to other rows would learn from the same data."""
         ours = self.training
         return (
             ours.schema == rows.schema
@@ -237,7 +237,7 @@ def start_boosting(
     random: np.random.RandomState,
     n_threads: int,
 ) -> Boosting[MemoryRows]:
-    """Begin a fit to rows in memory; the rules do not depend on the number of threads."""
+    """Start a fit to rows in memory; the number of threads does not change the rules."""
     return Boosting(settings, prepare_rows(settings, rows, random, n_threads), random)
 
 
@@ -247,7 +247,7 @@ def prepare_rows(
     random: np.random.RandomState,
     n_threads: int,
 ) -> MemoryRows:
-    """Code rows, keep some aside if the stopping rule asks for them, and shuffle the others."""
+    """Code the rows, split off validation rows if the stopping rule needs them, and shuffle."""
     digits = settings.constraints.digits_by_column(rows.schema)
     binned = bin_table(rows.table, settings.max_bins, n_threads, digits)
     train: Places = slice(None)
@@ -259,7 +259,7 @@ def prepare_rows(
         validation = _sample(settings, rows, start, aside, binned.codes.take(aside), n_threads)
     n_blocks, order = _shuffle(settings, rows, train, binned.codes, random)
     train = train if order is None else order
-    if not isinstance(train, slice):  # the codes of all rows are not needed any more
+    if not isinstance(train, slice):  # free the codes of all rows
         binned = BinnedColumns(rows.schema, binned.bins, binned.codes.take(train))
     sample = _sample(settings, rows, start, train, binned.codes, n_threads)
     grower = RuleGrower(binned, settings.formulation.cut_points, n_threads)
@@ -268,7 +268,7 @@ def prepare_rows(
 
 
 def _choose_start(settings: BoostingSettings, rows: TrainingSet, train: Places) -> Start:
-    """Return the scores to start from, with lines of the training rows if there are any."""
+    """Return the start scores, with lines of the training rows if there are any."""
     plain = Start(settings.default_scores(rows.class_weights, rows.n_rows))
     if not settings.linear:
         return plain
@@ -276,7 +276,7 @@ def _choose_start(settings: BoostingSettings, rows: TrainingSet, train: Places) 
 
 
 def _is_learned_by_class(settings: BoostingSettings, rows: TrainingSet) -> bool:
-    """Tell whether only the statistics of one class at a time are needed."""
+    """Return whether the search needs the statistics of one class at a time only."""
     return settings.rule.prefixed and len(rows.classes) > 2
 
 
@@ -288,7 +288,7 @@ def _sample(
     codes: CodeColumns,
     n_threads: int,
 ) -> Sample:
-    """Give the rows at some places the likelihood of their start."""
+    """Create the likelihood of the rows at some places, from their start scores."""
     weights = rows.weights[places]
     given = rows.labels[places], weights, start.scores(rows.table, places)
     options: dict[str, Any] = {"n_threads": n_threads, "coarse": True}
@@ -308,8 +308,8 @@ def _shuffle(
     codes: CodeColumns,
     random: np.random.RandomState,
 ) -> tuple[int, RowArray | None]:
-    """Return how many blocks are drawn from, and an order of the rows if some of them are drawn."""
-    if _is_learned_by_class(settings, rows):  # blocks have the statistics of all classes
+    """Return the number of blocks to draw from, and a shuffled order if only some are drawn."""
+    if _is_learned_by_class(settings, rows):  # blocks would need statistics of all classes
         return 0, None
     places = np.arange(rows.n_rows, dtype=ROW)[train]
     n_blocks = count_blocks(codes, len(places), settings.subsample)
@@ -323,7 +323,7 @@ def _start_draws(
     n_blocks: int,
     random: np.random.RandomState,
 ) -> RowDraws:
-    """Return what grows rules on subsamples of the training rows."""
+    """Return the source of rules grown on subsamples of the training rows."""
     given = grower, train.codes, train.likelihood.stats, share, random
     if isinstance(train.likelihood, ClassLogLikelihood):
         return RowDraws(*given, train.likelihood.telling_rows)

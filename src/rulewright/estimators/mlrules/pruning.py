@@ -1,7 +1,7 @@
-"""Takes out of a grown rule the conditions that do not pay on rows that it was not grown on.
+"""Pruning of grown rules: remove conditions that do not help on rows outside the subsample.
 
-The evidence for a rule is ``-g / sqrt(h + l2)`` over the rows outside its subsample that it covers,
-about its distance from zero in standard errors.
+The evidence for a rule is ``-g / sqrt(h + l2)`` over the covered rows outside its subsample:
+roughly its distance from zero in standard errors.
 """
 
 from __future__ import annotations
@@ -22,46 +22,46 @@ if TYPE_CHECKING:
     from rulewright.search import FoundRule
 
 Drawn = TypeVar("Drawn", contravariant=True)
-"""What tells the rows of a subsample: a mask, or the blocks of partitions."""
+"""Identifies the rows of a subsample: a mask, or the blocks of partitions."""
 
 LEAST_WORTH = 0.15
-"""What a column must have been worth, as a share of the highest mean of the varied columns."""
+"""Minimum mean gain of a column, as a share of the highest mean of the varying columns."""
 
 
 LEAST_GAIN = 1.0
-"""What a longer prefix of a rule must add to the evidence: about one standard error."""
+"""Minimum evidence that a longer prefix of a rule must add: about one standard error."""
 
 MOST_ALIKE = 4
-"""Rules refused in turn before the columns that they begin with are closed."""
+"""Consecutive refusals before the columns that the refused rules begin with are excluded."""
 
 
 class Pruning(Generic[Drawn]):
-    """Leaves rules as grown; base of what takes conditions out, and keeps account of refusals.
+    """No pruning; base class of the prunings, which also counts refused rules.
 
-    The search gives up when more than `most_refused` of the `last_rules` grown last were refused
+    The search stops when more than `most_refused` of the last `last_rules` rules were refused
     (`docs/defaults.md`).
 
     Parameters
     ----------
     required : uint8 array
-        Columns that every rule must use: their conditions stay.
+        Columns that every rule must use; their conditions stay.
     """
 
     prunes = False
-    """Whether rules are to be pruned."""
+    """Whether rules are pruned."""
     last_rules, most_refused = 40, 30
     closes = False
-    """Whether columns that rules are refused for are closed for the next ones."""
+    """Whether the first columns of refused rules are excluded for the next rules."""
 
     def __init__(self, required: ByteArray) -> None:
         self.required, self.n_refused = required, 0
-        self.last: deque[bool] = deque(maxlen=self.last_rules)  # whether each was refused
-        self.begun: list[int] = []  # the first columns of the rules refused in turn
+        self.last: deque[bool] = deque(maxlen=self.last_rules)  # True for each refused rule
+        self.begun: list[int] = []  # first columns of consecutive refused rules
 
     def prune(self, found: FoundRule, score: Score, drawn: Drawn) -> FoundRule | None:
-        """Give the rule without conditions that do not pay; None (refused) if nothing is left.
+        """Return the rule without unhelpful conditions; None (refused) if none remains.
 
-        `score` is of the vote of the rule, `drawn` tells the rows of its subsample.
+        `score` belongs to the vote of the rule; `drawn` identifies the rows of its subsample.
         """
         kept = self._keep(found, score, drawn)
         self.last.append(kept is None)
@@ -73,10 +73,10 @@ class Pruning(Generic[Drawn]):
         return kept
 
     def narrow(self, limits: Limits) -> Limits:
-        """Close the columns that rules in turn began with and were refused, except required ones.
+        """Exclude the first columns of consecutive refused rules, except required columns.
 
-        Growth takes the best of so many conditions that a column of noise often wins on the rows
-        drawn, and would win again.
+        Growth maximises over so many conditions that a noise column often wins on the drawn rows,
+        and would win again.
         """
         if not self.closes or len(self.begun) < MOST_ALIKE:
             return limits
@@ -85,7 +85,7 @@ class Pruning(Generic[Drawn]):
         return limits.only(left)
 
     def reopen(self) -> None:
-        """Open all columns: a rule pays, or there is none without those that are closed."""
+        """Allow all columns again: a rule was accepted, or no other columns remain."""
         self.begun.clear()
 
     def _keep(self, found: FoundRule, score: Score, drawn: Drawn) -> FoundRule | None:
@@ -93,16 +93,16 @@ class Pruning(Generic[Drawn]):
 
     @property
     def gives_up(self) -> bool:
-        """Whether most of the last rules were refused."""
+        """Return whether most of the last rules were refused."""
         return sum(self.last) > self.most_refused
 
 
 class ConditionPruning(Pruning["BoolArray"]):
-    """Takes out single conditions, and keeps account of what conditions were worth.
+    """Removes single conditions, and keeps a record of the gain per column.
 
-    The worth of a condition is the evidence for its rule minus that for the rule without it. Growth
-    chooses among so many conditions that one on a column of noise is often worth something by
-    chance. Hence its column must also have been worth something in all rules so far, in comparison
+    The gain of a condition is the evidence for its rule minus the evidence without the condition.
+    Growth chooses among so many conditions that noise columns often have some gain by chance.
+    Hence the mean gain of the column over all rules so far must also be high enough, compared
     with the other columns.
 
     Parameters
@@ -112,7 +112,7 @@ class ConditionPruning(Pruning["BoolArray"]):
     rows : Sample
         Training rows.
     n_threads : int
-        Threads; the rules do not depend on it.
+        Number of threads; does not change the rules.
     """
 
     prunes = True
@@ -121,7 +121,7 @@ class ConditionPruning(Pruning["BoolArray"]):
         super().__init__(required)
         self.rows, self.n_threads = rows, n_threads
         self.worth = np.zeros(len(required))
-        self.varied = np.flatnonzero(rows.codes.n_bins > 1)  # a constant column changes nothing
+        self.varied = np.flatnonzero(rows.codes.n_bins > 1)  # constant columns cannot gain
         self.highest_mean = 0.0
 
     def _keep(self, found: FoundRule, score: Score, drawn: BoolArray) -> FoundRule | None:
@@ -146,17 +146,17 @@ class ConditionPruning(Pruning["BoolArray"]):
 
 
 class PrefixPruning(Pruning[Drawn]):
-    """Takes conditions off the end of a rule: the cheap way for many rows.
+    """Removes conditions from the end of a rule: cheap on many rows.
 
-    The last conditions are chosen by the fewest rows. A longer prefix must add `LEAST_GAIN` to the
-    evidence, because short rules cover more, and err less often together.
+    The last conditions are chosen on the fewest rows. A longer prefix must add at least
+    `LEAST_GAIN` to the evidence, because short rules cover more rows and overfit less.
 
     Parameters
     ----------
     required : uint8 array
         Columns that every rule must use.
     sum_prefixes : function
-        Sums g and h of a vote over the rows outside the subsample that satisfy each prefix.
+        Sums g and h of a vote over the rows outside the subsample, for each prefix.
     """
 
     prunes = True

@@ -1,4 +1,4 @@
-"""The settings of a boosted fit, checked and with nothing left to choose."""
+"""The settings of a boosted fit, checked and fully resolved."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ CUT_POINTS = ("midpoint", "observed")
 
 @dataclass(frozen=True)
 class Formulation:
-    """Where the paper, its authors' program and later corrections differ.
+    """Choices where the paper, its authors' program and later corrections differ.
 
     Parameters
     ----------
     default_rule : {"exact", "newton", "newton_shrunk", "prior", "none"}
-        Scores to start from.
+        Start scores of the model.
     backtracking : bool
         Whether a response that would raise the loss is halved.
     cut_points : {"midpoint", "observed"}
-        Where between two values a cut lies.
+        Where a cut lies between two values.
     """
 
     default_rule: str = "exact"
@@ -49,34 +49,34 @@ class Formulation:
 
 @dataclass(frozen=True)
 class Growth:
-    """How a rule is grown, and whether it is good enough.
+    """How a rule is grown, and when it is accepted.
 
     Parameters
     ----------
     criterion : {"newton", "gradient"}
-        What growth minimises.
+        The quantity that growth minimises.
     prune : bool, "auto" or "prefix"
-        Whether conditions are taken out of a grown rule that do not pay on the rows outside its
-        subsample: alone, and those on their column in all rules so far. "prefix" only takes
-        conditions off the end. Where there are no such rows rules stay as grown. "auto" is true up
-        to 2,000 rows and, with fewer than ten classes, "prefix" beyond 10,000; between them short
-        rules cost accuracy.
+        Whether to remove conditions that do not help on the rows outside the subsample, neither
+        in this rule nor on average over the earlier conditions on their column. "prefix" removes
+        conditions from the end only. Without rows outside, nothing is pruned. "auto" is True up
+        to 2,000 rows; beyond 10,000 rows it is "prefix" if there are fewer than ten classes; in
+        between it is False, because short rules cost accuracy there.
     class_choice : {"auto", "joint", "prefixed"}
-        Whether the class of a rule is chosen again with every condition, or before the rule is
-        grown, in proportion to what the rows of the classes lack (much faster with many classes).
-        "auto" is "prefixed" beyond 30 classes, and from ten on with more than 10,000 rows, and
-        "joint" otherwise and for ordinal classes.
+        Whether the class of a rule is reconsidered with every condition ("joint") or drawn before
+        the rule is grown ("prefixed"), in proportion to the remaining loss of the classes (much
+        faster with many classes). "auto" is "prefixed" beyond 30 classes, and beyond 10,000 rows
+        from ten classes on; otherwise, and for ordinal classes, "joint".
     column_subsample : float or "auto"
-        Share of the columns that each rule may use, drawn for every rule. "auto" is 1, and 0.7
-        where more than 10,000 rows have ten classes or more.
+        Share of the columns that each rule may use, drawn per rule. "auto" is 1, or 0.7 beyond
+        10,000 rows with ten classes or more.
     label_sets : bool or "auto"
-        Whether "in" and "not in" sets of labels of a nominal column are conditions too, where "="
-        and "!=" are. Votes among several classes that are chosen with every condition
-        (`class_choice="joint"`) name single labels. "auto" is true beyond 10,000 rows.
+        Whether conditions may use "in" and "not in" sets of labels of a nominal column, besides
+        "=" and "!=". With several classes and `class_choice="joint"` only single labels are used.
+        "auto" is True beyond 10,000 rows.
     min_evidence : float or None
-        Least evidence for a rule on all rows, -g / sqrt(h + l2), in standard errors. By default 0,
-        but 1 where "auto" stopping finds no rows outside the subsamples that could test the rules:
-        it keeps the model of such a small table from being overfitted.
+        Minimum evidence for a rule on all rows, -g / sqrt(h + l2), in standard errors. By default
+        0, but 1 if "auto" stopping has no rows outside the subsamples to test rules on: this
+        keeps models of such small tables from overfitting.
     """
 
     criterion: str = "newton"
@@ -110,7 +110,7 @@ GROWTHS: dict[str, Callable[..., Growth]] = {
         min_evidence=0.0,
     ),
 }
-"""The ways of growing by name: ours, which depends on the rows, and that of the paper."""
+"""Named settings of growth: our defaults, which depend on the rows, and the paper's."""
 
 
 FORMULATIONS: dict[str, Callable[..., Formulation]] = {
@@ -119,31 +119,31 @@ FORMULATIONS: dict[str, Callable[..., Formulation]] = {
         Formulation, default_rule="newton", backtracking=False, cut_points="observed"
     ),
 }
-"""The formulations by name: ours, and that of the paper."""
+"""Named formulations: ours and the paper's."""
 
 
 RULES_PER_CLASS, RULES_OF_MANY = 250, 350
-"""Rules learned at most for each class, unless a number is given: 500 for two, as in the paper.
+"""Default maximum number of rules per class: 500 for two classes, as in the paper.
 
-The second is for classes that are learned one at a time on more than `SMALL_ROWS`.
+The second number applies to prefixed classes on more than `SMALL_ROWS` rows.
 """
 
 MOST_CLASSES = 30
-"""More classes get no more rules, and have the class of a rule chosen before it is grown."""
+"""Beyond this number of classes there are no more rules, and classes are prefixed."""
 
 MOST_PRUNED_ROWS = 2000
-"""Rules of larger tables are pruned from the end, or stay as grown, unless pruning is asked for."""
+"""Larger tables prune from the end or not at all, unless pruning is requested."""
 
 SMALL_ROWS = 10_000
-"""Larger tables are learned in larger steps."""
+"""Larger tables use larger steps."""
 
 LARGE_RULES, MANY_CLASSES = 1000, 10
-"""On more than `SMALL_ROWS`: the least limit on rules, and the classes learned one at a time."""
+"""Beyond `SMALL_ROWS` rows: minimum limit on rules, and number of classes to prefix them."""
 
 
 @dataclass(frozen=True)
 class Automatic:
-    """What "auto" stands for, given the numbers of rows and classes (`docs/defaults.md`)."""
+    """Values of "auto", given the numbers of rows and classes (`docs/defaults.md`)."""
 
     n_rows: int
     n_classes: int
@@ -156,7 +156,7 @@ class Automatic:
 
     @property
     def many(self) -> bool:
-        """Whether there are many classes as well."""
+        """Whether there are many rows and many classes."""
         return self.large and self.n_classes >= MANY_CLASSES and not self.ordinal
 
     @property
@@ -166,55 +166,55 @@ class Automatic:
 
     @property
     def max_rules(self) -> int:
-        """Most rules."""
+        """Maximum number of rules."""
         per_class = RULES_OF_MANY if self.many else RULES_PER_CLASS
         n_rules = per_class * min(self.n_classes, MOST_CLASSES)
         return max(n_rules, LARGE_RULES) if self.large else n_rules
 
     @property
     def learning_rate(self) -> float:
-        """The factor of responses: what shrinkage gains, many rows give."""
+        """Factor of the responses: many rows need less shrinkage."""
         return 0.3 if self.large else 0.1
 
     @property
     def largest_step(self) -> float:
-        """The largest response before the factor: a rare class has large Newton steps."""
+        """Maximum response before the factor: rare classes have large Newton steps."""
         return 2.0 if self.many else LARGEST_STEP
 
     @property
     def subsample(self) -> float:
-        """The share of the rows of a rule: one of many classes has few of them."""
+        """Share of the rows per rule: one of many classes has few rows."""
         return 0.8 if self.many else 0.5
 
     @property
     def column_subsample(self) -> float:
-        """The share of the columns of a rule."""
+        """Share of the columns per rule."""
         return 0.7 if self.many else 1.0
 
     @property
     def l2(self) -> float:
-        """What is added to h: rules of one among many classes cover few rows."""
+        """Regularisation added to h: rules for one of many classes cover few rows."""
         return 0.3 if self.many else 1.0
 
     @property
     def max_conditions(self) -> int:
-        """Most conditions: to tell one of many classes from all others takes more."""
+        """Maximum number of conditions: separating one of many classes takes more of them."""
         return 8 if self.many else 4
 
     @property
     def prune(self) -> str | None:
-        """Which conditions that do not pay are taken out: any, none, or the last ones."""
+        """Pruning of unhelpful conditions: all, none, or the last ones."""
         if self.n_rows <= MOST_PRUNED_ROWS:
             return "conditions"
         return "prefix" if self.large and not self.many else None
 
     @property
     def label_sets(self) -> bool:
-        """Whether rules may ask for sets of labels: with few rows their choice overfits."""
+        """Whether rules may use sets of labels: with few rows their choice overfits."""
         return self.large
 
     def stopping(self, outside: bool) -> Stopping:
-        """When to stop; `outside` tells whether there are rows outside the subsamples."""
+        """Return the stopping rule; `outside`: whether rows lie outside the subsamples."""
         if self.large and not self.many:
             return Validation(n_iter_no_change=25 * self.n_classes)
         return Window() if outside else Stopping()
@@ -222,10 +222,10 @@ class Automatic:
 
 @dataclass(frozen=True)
 class RuleSettings:
-    """How each rule is chosen and weighed: what a fit that goes on may change.
+    """How each rule is chosen and weighted; a continued fit may change these settings.
 
-    `min_evidence` is asked of a rule where rows outside its subsample test the rules,
-    `untested_evidence` where there are none.
+    `min_evidence` applies where rows outside the subsample test the rules, `untested_evidence`
+    where there are none.
     """
 
     learning_rate: float
@@ -239,7 +239,7 @@ class RuleSettings:
 
 @dataclass(frozen=True)
 class BoostingSettings:
-    """How rules are grown, weighed and judged; see `MLRulesClassifier`."""
+    """How rules are grown, weighted and tested; see `MLRulesClassifier`."""
 
     rule: RuleSettings
     limits: SearchLimits
@@ -254,17 +254,17 @@ class BoostingSettings:
 
     @property
     def constraints(self) -> Constraints:
-        """What an expert allows."""
+        """Expert constraints."""
         return self.limits.constraints
 
     @property
     def counts_weights(self) -> bool:
-        """Whether the rules depend on the size of the weights, not on their proportions only."""
+        """Whether the rules depend on the size of the weights, not only on their proportions."""
         evidence = self.rule.min_evidence > 0 or self.rule.untested_evidence > 0
         return self.rule.l2 > 0 or evidence or self.limits.label_sets
 
     def default_scores(self, class_weights: FloatArray, n_rows: int) -> FloatArray:
-        """Return the scores that rows start from, given the weights of the classes."""
+        """Return the start scores, given the class weights."""
         return default_scores(
             self.formulation.default_rule,
             class_weights,
@@ -275,7 +275,7 @@ class BoostingSettings:
         )
 
     def fixed_by_start(self, before: BoostingSettings) -> list[str]:
-        """Name the settings that differ although a fit reads them only when it starts."""
+        """Return the names of changed settings that a fit reads only when it starts."""
         mine, theirs = self._read_at_start(), before._read_at_start()
         return [name for name, value in mine.items() if value != theirs[name]]
 

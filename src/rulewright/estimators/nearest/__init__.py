@@ -1,1 +1,1 @@
-"""RISE: rules that start as the training rows; the nearest one decides."""
+"""RISE: rules that start as the training rows; the nearest rule decides."""

@@ -28,22 +28,22 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, RiseState
 
 SMOOTHING = 10.0
-"""Rows that are added to what a rule won, with the accuracy of the nearest neighbour: what rules
-win while they are chosen for it says little (chosen by log-loss on data of scikit-learn)."""
+"""Number of rows, at the accuracy of the nearest neighbour, added to the rows won by a rule: rules
+were chosen for the rows they won (the value minimises log-loss on data of scikit-learn)."""
 
 MANY_ROWS = 10_000
-"""Of more rows a fit warns: its time grows with their square."""
+"""Number of rows beyond which a fit warns: its time is quadratic in them."""
 
 
 class RISEClassifier(CheckedClassifier[NearestRules]):
-    """Rules that start as the training rows and grow; the nearest rule decides.
+    """Rules that start as the training rows and are generalised; the nearest rule decides.
 
-    Each rule in turn is generalised, just as far as it takes to cover the nearest row of its class
-    that it does not cover yet: labels that differ are dropped, intervals stretched. That is kept
-    if the rules classify the rows, each left out in turn, no worse. Passes over all rules end with
-    one that gains nothing. Where no generalisation is kept, this is the nearest neighbour.
+    Each rule in turn is generalised just enough to cover the nearest uncovered row of its class:
+    different labels are dropped, intervals extended. The change is kept if the leave-one-out
+    accuracy of all rules does not drop. Passes over the rules end with a pass without gain. Without
+    any generalisation this is the nearest-neighbour classifier.
 
-    Time grows with the square of the number of distinct rows: learn from more than 10,000 in parts.
+    Time is quadratic in the number of distinct rows: split more than 10,000 rows into parts.
 
     Attributes
     ----------
@@ -52,9 +52,9 @@ class RISEClassifier(CheckedClassifier[NearestRules]):
     classes_ : ndarray
         Class labels.
     accuracy_ : float
-        Share of the training weight that is classified right when each row is left out.
+        Leave-one-out accuracy on the training rows.
     n_passes_ : int
-        Passes over all rules.
+        Number of passes over all rules.
 
     Examples
     --------
@@ -67,18 +67,18 @@ class RISEClassifier(CheckedClassifier[NearestRules]):
 
     q: float = Parameter(
         Real(1),
-        "Power of the differences of class shares, whose sum is the distance of two labels.",
+        "Power of the differences of class shares; their sum is the distance of two labels.",
         default=1.0,
     )
     max_passes: int | None = Parameter(
         Integer(0, optional=True),
-        "Most passes over all rules; 0 gives the nearest neighbour.",
+        "Maximum number of passes over all rules; 0 gives the nearest-neighbour classifier.",
         default=None,
     )
 
     def _learn(self, rows: TrainingSet) -> NearestRules:
-        check_random_state(self.random_state)  # a wrong one is an error, though nothing is drawn
-        # Factors of classes are no repetitions: a row of a heavy class is still one row.
+        check_random_state(self.random_state)  # validated, but not used
+        # Class weights are not repetitions: a row with a large class weight is still one row.
         examples = Examples.of(rows, repeat=self.class_weight is None)
         self.accuracy_, self.n_passes_, summary = 1.0, 0, self._summary(rows)
         if len(np.unique(examples.rows.labels)) == 1:
@@ -120,9 +120,9 @@ class RISEClassifier(CheckedClassifier[NearestRules]):
 
     def _warn(self, n_rows: int) -> None:
         warnings.warn(
-            f"RISE compares every rule with every row, and there are {n_rows} distinct rows: time "
-            "grows with their square. Learn rule sets from parts of a few hundred rows and average "
-            f"them, or learn from a sample of at most {MANY_ROWS} rows.",
+            f"RISE compares every rule with every row, so its time is quadratic in the {n_rows} "
+            "distinct rows. Use AveragedRulesClassifier('rise'), which learns from parts, "
+            f"or a sample of at most {MANY_ROWS} rows.",
             UserWarning,
             stacklevel=4,
         )
@@ -135,15 +135,15 @@ def make_nearest_rules(
     accuracy: float,
     summary: dict[str, Any],
 ) -> NearestRules:
-    """Make a model of the rules, in the order in which ties are broken.
+    """Create a model of the rules, in the order that breaks ties.
 
-    Of rules with the same conditions only the first can decide a row; it gets what all of them won.
-    Each says what it won, smoothed by `accuracy`, that of a rule on rows unlike its own.
+    Of rules with the same conditions only the first can decide a row; it gets the rows that all of
+    them won. Rows won are smoothed by `accuracy`, that of a rule on rows unlike its own.
     """
     rows = examples.rows
     number: dict[Hashable, int] = {}
     found: list[tuple[Conjunction, int]] = []
-    place = np.zeros(len(rows), dtype=np.intp)  # in the model, of the rule that grew from each row
+    place = np.zeros(len(rows), dtype=np.intp)  # place in the model of each row's rule
     for i in _by_preference(examples, state).tolist():
         body = _body(examples, distances, state.lows[i], state.highs[i])
         if body.key not in number:
@@ -163,7 +163,7 @@ def make_nearest_rules(
 
 
 def make_single_class_model(examples: Examples, summary: dict[str, Any]) -> NearestRules:
-    """Make the model of a single class, which needs no distance: its rule covers every row."""
+    """Create the model of a single class, which needs no distance: its rule covers every row."""
     weights, head = examples.rows.class_weights, int(examples.rows.labels[0])
     says = _says(examples, weights, head, examples.smoothed_share(int(examples.weights.sum())))
     return _model(examples, [Rule(Conjunction(), says, _coverage(weights))], (), summary)
@@ -184,9 +184,9 @@ def _coverage(won: FloatArray) -> Coverage:
 
 
 def _says(examples: Examples, won: FloatArray, head: int, accuracy: float) -> Says:
-    """Return the shares of what a rule won, and of `SMOOTHING` more rows of the given accuracy.
+    """Return the class shares of the rows won, smoothed by `SMOOTHING` rows of given accuracy.
 
-    Its class is the most probable one, unless rows of other classes weigh more.
+    The class of the rule is the most probable one, unless rows of other classes weigh more.
     """
     others = examples.rows.class_weights + 1.0
     others[head] = 0.0
@@ -197,7 +197,7 @@ def _says(examples: Examples, won: FloatArray, head: int, accuracy: float) -> Sa
 
 
 def _by_preference(examples: Examples, state: RiseState) -> NDArray[np.intp]:
-    """Order rules by Laplace accuracy on what they cover, then by frequent classes, then by age."""
+    """Sort rules by Laplace accuracy on covered rows, then by class frequency, then by age."""
     covered, correct = state.covered[state.places], state.correct[state.places]
     laplace = (correct + examples.unit) / (covered + len(examples.ranks) * examples.unit)
     ranks = examples.ranks[examples.rows.labels[state.places]]

@@ -1,4 +1,4 @@
-"""The training rows as RISE sees them: distinct rows, their copies, and distances of columns."""
+"""The training rows of RISE: distinct rows, their copies, and distances per column."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, ByteArray, FloatArray, IntArray, StatArray
 
 _LARGEST_TOTAL = 50
-"""Bits of the sum of all weights in fixed-point steps."""
+"""Number of bits of the sum of all weights, in fixed-point steps."""
 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Distinct rows in an order that does not depend on how they were given.
+    """Distinct rows, in an order independent of the given one.
 
     Parameters
     ----------
     rows : TrainingSet
-        The distinct rows, with the sums of the weights of equal ones.
+        The distinct rows, with summed weights.
     copies : float array
-        How often each row occurs: by its weight where weights are numbers of rows.
+        Number of copies of each row: its weight if weights are numbers of rows.
     weights : int array
-        The weights in fixed-point steps, so that sums are exact.
+        Weights in fixed-point steps, so that sums are exact.
     unit : float
-        Weight of one row in these steps, on average.
+        Average weight of one row in these steps.
     ranks : int array
-        Rank of each class, 0 for the most frequent one.
+        Frequency rank of each class, 0 for the most frequent one.
     """
 
     rows: TrainingSet
@@ -47,7 +47,7 @@ class Examples:
 
     @classmethod
     def of(cls, training: TrainingSet, *, repeat: bool) -> Examples:
-        """Merge equal rows and sort them; with `repeat` whole weights are numbers of copies."""
+        """Merge and sort equal rows; with `repeat` whole weights are numbers of copies."""
         rows = scale_weights(training)
         merged = merge_equal_rows(rows, repeat=False)
         copies = np.bincount(merged.group).astype(np.float64)
@@ -65,22 +65,22 @@ class Examples:
 
     @property
     def alone(self) -> ByteArray:
-        """1 for a row without a copy."""
+        """1 for rows without a copy."""
         return (self.copies <= 1).astype(np.uint8)
 
     @cached_property
     def class_factors(self) -> FloatArray:
-        """What a row of each class weighs, on average; 1 where weights are numbers of rows."""
+        """Average weight of a row of each class; 1 if weights are numbers of rows."""
         n_classes = len(self.ranks)
         copies = np.bincount(self.rows.labels, self.copies, minlength=n_classes)
         return np.where(copies > 0, self.rows.class_weights / np.maximum(copies, 1e-300), 1.0)
 
     def smoothed_share(self, weight: int) -> float:
-        """Return the share of a weight in all rows, with one more row inside and one outside."""
+        """Return a smoothed share of all rows: one more row inside and one outside."""
         return (weight / self.unit + 1.0) / (int(self.weights.sum()) / self.unit + 2.0)
 
     def distances(self, q: float) -> tuple[Distance, ...]:
-        """Find the distances of the columns that tell rows apart; of equal columns the first."""
+        """Return the distances of the columns that vary; only the first of equal columns."""
         found: list[Distance] = []
         kept: list[Column] = []
         for column in self.rows.columns:
@@ -99,32 +99,32 @@ class Examples:
         return LabelDistance(name, tuple(of_labels), unseen, missing, _svdm(distinct, q))
 
     def _profiles(self, column: Column) -> FloatArray:
-        """Return the shares of the classes for each label, unseen ones and missing values.
+        """Return the class shares for each label, unseen labels and missing values.
 
-        Where no row tells, they are the shares in all rows.
+        Without rows they are the shares of all rows.
         """
         n_values, n_classes = len(column.schema.labels) + 2, len(self.ranks)
         counts = np.zeros((n_values, n_classes), dtype=np.int64)
-        # Negative codes index from the end: -2 is an unseen label, -1 a missing one.
+        # Negative codes index from the end: -2 for unseen labels, -1 for missing values.
         np.add.at(counts, (column.values, self.rows.labels), self.weights)
         totals = counts.sum(axis=1, keepdims=True)
         shares = np.where(totals > 0, counts, counts.sum(axis=0))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def values(self, distances: tuple[Distance, ...]) -> FloatArray:
-        """Return the rows as the search takes them: numbers, and codes of labels."""
+        """Return the rows as input of the search: numbers, and label codes."""
         found = np.empty((len(self.rows), len(distances)))
         for j, distance in enumerate(distances):
             values = self.rows.table[distance.column].values
             if isinstance(distance, LabelDistance):
                 found[:, j] = np.where(values < 0, values + len(distance.groups) + 2, values)
             else:
-                found[:, j] = distance.values(values) + 0.0  # one zero
+                found[:, j] = distance.values(values) + 0.0  # turns -0.0 into 0.0
         return found
 
 
 def _fixed_point(weights: FloatArray) -> StatArray:
-    """Return weights in steps."""
+    """Convert weights to fixed-point steps."""
     total, unit = float(weights.sum()), 1.0
     if total >= 2.0**_LARGEST_TOTAL or not np.array_equal(np.rint(weights), weights):
         unit = 2.0 ** (_LARGEST_TOTAL - math.ceil(math.log2(total)))
@@ -132,7 +132,7 @@ def _fixed_point(weights: FloatArray) -> StatArray:
 
 
 def _varies(column: Column) -> bool:
-    """Tell whether a column has two values, of which missing may be one."""
+    """Return whether a column has two distinct values, including missing."""
     missing = column.is_missing
     if missing.all():
         return False
@@ -148,9 +148,9 @@ def _same(one: Column, other: Column) -> bool:
 
 
 def _svdm(profiles: FloatArray, q: float) -> tuple[tuple[float, ...], ...]:
-    """Return how far profiles are apart: the sum over the classes of |difference| to the power q.
+    """Return the distances between profiles: sums over the classes of |difference| ** q.
 
-    Differences are added up by size, so that the order of the classes does not matter.
+    Differences are summed in sorted order, so that the order of the classes does not matter.
     """
     table = []
     for profile in profiles:

@@ -1,4 +1,4 @@
-"""Rule ensembles for classes: one L1 problem for two classes, one per class for more."""
+"""Rule ensembles for classification: one L1 problem for two classes, one per class for more."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ TREE_LOSSES: Mapping[str, Any] = {
 }
 
 LOG_ODDS = 2.0
-"""Scores of squared and ramp losses are 2 p - 1: so many times them is the log-odds near 0."""
+"""Scores of squared and ramp losses are 2 p - 1; times this factor they are log-odds near 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class WeightedTerms:
-    """The score of a class: rules to choose from, and the weights chosen."""
+    """The score of one class: candidate rules and their weights."""
 
     head: int
     candidates: CandidateTerms
@@ -58,15 +58,14 @@ class WeightedTerms:
 
 
 class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
-    r"""Rules of many small trees and linear terms, weighted by an L1 penalty, for classes.
+    r"""Classifier with rules of small trees and linear terms, weighted under an L1 penalty.
 
-    The score is :math:`F(x) = a_0 + \sum_k a_k r_k(x) + \sum_j b_j l_j(x_j)` with rules
-    :math:`r_k`, one for each node of random trees that were boosted on the loss, and lines
-    :math:`l_j` between two quantiles of a column (Friedman and Popescu, 2008). The weights minimise
-    the mean loss plus a penalty times the sum of their sizes, which makes most of them 0. Of more
-    than two classes each has a score of its own. The score of two classes is their log-odds by the
-    logistic loss; scores of other losses and of several classes become probabilities by Platt's
-    scaling of rows left out of the weighting.
+    The score is :math:`F(x) = a_0 + \sum_k a_k r_k(x) + \sum_j b_j l_j(x_j)`. The rules
+    :math:`r_k` are the nodes of random trees, boosted on the loss; the lines :math:`l_j` run
+    between two quantiles of a column (Friedman and Popescu, 2008). The weights minimise the mean
+    loss plus an L1 penalty, which makes most of them 0. With more than two classes each class has
+    its own score. With two classes and the logistic loss the score is the log-odds; other scores
+    become probabilities by Platt scaling on held-out rows.
 
     Attributes
     ----------
@@ -77,7 +76,7 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
     choices_ : list of Choice
         Path and chosen solution of each score, with its certificate.
     n_candidates_ : list of int
-        Rules that each score could choose from.
+        Number of candidate rules per score.
 
     Examples
     --------
@@ -91,20 +90,21 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
 
     loss: str = Parameter(
         Choice(("auto", *DATAFITS)),
-        'What the weights minimise; "auto" is "logistic" where the solver can, else "squared".',
+        'Loss that the weights minimise. "auto" is "logistic" if the solver supports it, else '
+        '"squared".',
         default="auto",
     )
     multiclass: str = Parameter(
         Choice(("shared", "ovr")),
-        'More than two classes: one set of rules for all of them ("shared"), or rules for each '
-        'class against the rest ("ovr").',
+        'With more than two classes: one set of rules for all classes ("shared"), or rules for '
+        'each class against the rest ("ovr").',
         default="shared",
     )
     calibration: str | None = Parameter(
         Choice(("auto", *CALIBRATIONS), optional=True),
-        'How scores become probabilities, fitted to the scores of rows left out: "auto" is None '
-        'where scores are log-odds, as those of the logistic loss for two classes, else "platt". '
-        "Fewer than 50 rows are not parted, and not calibrated.",
+        'Calibration of the probabilities on held-out scores. "auto" is None if the scores are '
+        'log-odds (logistic loss, two classes), else "platt". With fewer than 50 rows there is '
+        "no calibration.",
         default="auto",
     )
 
@@ -146,7 +146,7 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
         folds: Folds | None,
         advance: Callable[[], None],
     ) -> list[WeightedTerms]:
-        """Weigh rules for each head: rules of its own, or those of all."""
+        """Fit the weights of each head: of its own rules, or of the shared ones."""
         found, problem, candidates = [], None, None
         shared = len(seeds) > 1 and self.multiclass == "shared"
         for head, seed in seeds.items():
@@ -158,7 +158,7 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
                 problem = candidates.problem(
                     y, rows.weights, DATAFITS[loss](), self.rule_scale, self._n_threads
                 )
-            problem = replace(problem, y=y)  # of the same columns
+            problem = replace(problem, y=y)  # with the same columns
             choice = choose_solution(
                 problem,
                 SOLVER.make(self.solver),
@@ -173,7 +173,7 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
         return found
 
     def _tree_loss(self, rows: TrainingSet, y: FloatArray, loss: str, shared: bool) -> Any:
-        """Return the loss whose residuals trees are grown on."""
+        """Return the loss whose residuals the trees fit."""
         if shared:
             return SoftmaxLoss(rows.labels, rows.weights, len(rows.classes))
         return TREE_LOSSES[loss](y, rows.weights)
@@ -185,8 +185,8 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
             return "logistic" if "logistic" in known else "squared"
         if self.loss not in known:
             raise ValueError(
-                f"{type(self).__name__}: loss={self.loss!r} is not for solver={self.solver!r}, "
-                f"which knows {', '.join(known)}"
+                f"{type(self).__name__}: solver={self.solver!r} has no loss={self.loss!r}. "
+                f"Use one of {', '.join(known)}"
             )
         return self.loss
 
@@ -199,7 +199,7 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
     def _folds(
         self, rows: TrainingSet, random: np.random.RandomState, calibrated: bool
     ) -> Folds | None:
-        """Part the rows if need be; few are not, and a criterion chooses the penalty."""
+        """Split the rows into folds if needed; with few rows a criterion chooses the penalty."""
         if count_effective_rows(rows.weights) < LEAST_ROWS:
             return None
         if not calibrated and not isinstance(self.penalty, str):
@@ -207,11 +207,11 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
         return assign_folds(rows.labels, keep_splits(self.cv, rows.places), random)
 
     def _model(self, rows: TrainingSet, weighted: Sequence[WeightedTerms]) -> AdditiveRules:
-        """Add up the weights of all scores."""
+        """Combine the weights of all scores into a model."""
         n_classes, lined = len(rows.classes), weighted[0].candidates
         intercepts = np.zeros(n_classes)
         rules: list[Rule] = []
-        slopes = np.zeros((len(lined.linear), n_classes))  # the lines are alike for all heads
+        slopes = np.zeros((len(lined.linear), n_classes))  # all heads have the same lines
         for score in weighted:
             solution = score.choice.solution
             intercepts[score.head] = solution.intercept
@@ -232,7 +232,7 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
 def _place_responses(
     responses: FloatArray, head: int, n_classes: int
 ) -> list[tuple[int, Head, float]]:
-    """Return places, heads and responses; of two classes less for one is more for the other."""
+    """Return places, heads and responses; with two classes, one score gives both."""
     placed = []
     for place in np.flatnonzero(responses).tolist():
         response, speaks_for = float(responses[place]), head

@@ -1,4 +1,4 @@
-"""The penalty of a rule ensemble: a path of solutions, cross-validated with the rules fixed."""
+"""The penalty of a rule ensemble: a solution path, cross-validated with the rules fixed."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 STRIDE = 5
-"""Penalties that are solved before looking at the rows left out, while their loss falls."""
+"""Penalties solved before the held-out loss is checked again, while it falls."""
 
 CLEARLY = 2.0
-"""The loss of the rows left out has risen if it has by so many standard errors of the rise."""
+"""Rise of the held-out loss that counts as a rise, in standard errors."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChosenPenalty:
-    """The chosen solution of a path, and what cross-validation says of all of them.
+    """The chosen solution of a path, and the cross-validated loss of the whole path.
 
     Attributes
     ----------
     solution : L1Solution
         The weights.
     penalties, losses, errors : float64 arrays
-        Penalties of the path, mean loss of the rows left out, and its standard error.
+        Penalties of the path, mean held-out loss, and its standard error.
     out_of_fold : float64 array or None
-        Scores of the rows by the fold that left them out, at the chosen penalty.
+        Out-of-fold scores at the chosen penalty.
     """
 
     solution: L1Solution
@@ -54,12 +54,12 @@ def choose_solution(
     n_threads: int = 1,
     advance: Callable[[], None] = lambda: None,
 ) -> ChosenPenalty:
-    """Follow the path and choose a penalty: the one given, "min" or "1se".
+    """Follow the path and choose a penalty: the given one, "min" or "1se".
 
-    "min" has the least loss of rows left out; "1se" is the largest penalty whose loss is within one
-    standard error of that. Without folds the Bayesian information criterion chooses, with weights
-    read as counts of rows. At most `max_rules` weights differ from 0. `advance` is called after
-    each part of the path.
+    "min" minimises the held-out loss; "1se" is the largest penalty within one standard error of the
+    minimum. Without folds the Bayesian information criterion chooses; weights then count as numbers
+    of rows. At most `max_rules` weights differ from 0. `advance` is called after each part of the
+    path.
     """
     if not isinstance(penalty, str):
         grid = problem.grid()
@@ -95,10 +95,9 @@ def _cross_validate(
     n_threads: int,
     advance: Callable[[], None],
 ) -> tuple[Path, FloatArray, LeftOutLoss]:
-    """Follow the path of all rows beside those of the folds, while rows left out may gain.
+    """Follow the paths of all rows and of the folds, while the held-out loss may still fall.
 
-    Returns the path, the scores (penalties, rows) of the rows by the fold that left them out, and
-    their losses.
+    Returns the path, the out-of-fold scores (penalties, rows), and their losses.
     """
     left_out = LeftOutLoss(problem, folds.ever_held_out)
     if not problem.largest_penalty:  # nothing to explain
@@ -138,7 +137,7 @@ def _cross_validate(
 def _follow_left_out(
     problem: L1Problem, solver: Solver, grid: FloatArray, folds: Folds, fold: int
 ) -> tuple[RowArray, Iterator[FloatArray]]:
-    """Return the rows of a fold, and their scores by the others for each penalty."""
+    """Return the held-out rows of a fold and their scores at each penalty."""
     rows = folds.held_out_rows(fold).astype(ROW)
     solutions = solver.follow(problem.take(folds.train_mask(fold)), grid)
     held = problem.design.take(folds.held_out_mask(fold))
@@ -152,7 +151,7 @@ def _fill(
     found: Iterator[FloatArray],
     check: Callable[[], None],
 ) -> None:
-    """Write the scores of some rows for a block of penalties; a path that has ended stays there."""
+    """Write the scores of some rows for a block of penalties; extend paths that have ended."""
     for place in block:
         check()
         last = scores[place - 1, rows] if place else np.zeros(len(rows))
@@ -167,7 +166,7 @@ def score_left_out(
     n_threads: int,
     advance: Callable[[], None],
 ) -> FloatArray:
-    """Return the scores (penalties, rows) by the fold that left a row out; NaN where none did."""
+    """Return the out-of-fold scores (penalties, rows); NaN for rows in no fold."""
     scores = np.full((len(penalties), problem.design.n_rows), np.nan)
     parts = [
         _follow_left_out(problem, solver, penalties, folds, fold) for fold in range(len(folds))
@@ -179,12 +178,12 @@ def score_left_out(
 
 
 def _few(problem: L1Problem, total_weight: float) -> FloatArray | None:
-    """Return a grid of penalties for few rows, whose weights count as repetitions."""
+    """Return a grid of penalties for few rows, with weights as repetitions."""
     return problem.grid(n_rows=total_weight) if problem.largest_penalty else None
 
 
 def _affordable(solutions: tuple[L1Solution, ...], max_rules: int | None) -> int:
-    """Return the place of the last solution before one has too many terms."""
+    """Return the place of the last solution that has no more than `max_rules` terms."""
     if max_rules is None:
         return len(solutions) - 1
     counts = np.array([np.count_nonzero(solution.coef) for solution in solutions])
@@ -193,21 +192,21 @@ def _affordable(solutions: tuple[L1Solution, ...], max_rules: int | None) -> int
 
 
 def _by_criterion(problem: L1Problem, solutions: tuple[L1Solution, ...], total: float) -> int:
-    """Return the place of the solution with the least Bayesian information criterion."""
+    """Return the place of the solution with the minimum Bayesian information criterion."""
     losses = np.array([solution.loss for solution in solutions])
     counts = np.array([np.count_nonzero(solution.coef) for solution in solutions])
-    if problem.datafit.name != "logistic":  # the log-likelihood of errors of unknown variance
+    if problem.datafit.name != "logistic":  # log-likelihood of errors of unknown variance
         losses = 0.5 * np.log(np.maximum(losses, 1e-12 * max(float(losses.max()), 1e-300)))
     return int(np.argmin(losses * total + 0.5 * counts * np.log(max(total, 1.0))))
 
 
 class LeftOutLoss:
-    """Mean loss of the rows left out along a path, and its standard error.
+    """Mean held-out loss along a path, and its standard error.
 
     Attributes
     ----------
     losses, errors : list of float
-        Of each penalty so far.
+        One per penalty so far.
     """
 
     def __init__(self, problem: L1Problem, seen: BoolArray) -> None:
@@ -218,7 +217,7 @@ class LeftOutLoss:
         self._best = self._last = np.empty(0)
 
     def add(self, scores: FloatArray) -> None:
-        """Take in the scores of all rows at the next penalty."""
+        """Add the scores of all rows at the next penalty."""
         self._last = self.datafit.value(self.y, scores[self.seen])
         mean, error = self._mean(self._last)
         if not self.losses or mean < min(self.losses):
@@ -228,15 +227,15 @@ class LeftOutLoss:
 
     @property
     def falls(self) -> bool:
-        """True while the last loss is the least one."""
+        """True while the last loss is the minimum."""
         return self._last is self._best
 
     @property
     def has_risen(self) -> bool:
-        """True if the last loss is clearly above the least one.
+        """True if the last loss is clearly above the minimum.
 
-        The same rows are compared: their losses change together along a path, so that a rise is
-        known much better than the losses themselves.
+        The comparison is paired by row: the losses of a row are correlated along a path, so
+        a rise is measured more precisely than the losses themselves.
         """
         if self.falls:
             return False

@@ -1,4 +1,4 @@
-"""Rule ensembles for numbers."""
+"""Rule ensembles for regression."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
 
 ROBUST_SHARE = 0.9
-"""Share of the rows whose deviation from the median the Huber loss squares."""
+"""Share of the rows whose deviation from the median is squared by the Huber loss."""
 
 
 class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
-    r"""Rules of many small trees and linear terms, weighted by an L1 penalty, for numbers.
+    r"""Regressor with rules of small trees and linear terms, weighted under an L1 penalty.
 
-    The number is :math:`F(x) = a_0 + \sum_k a_k r_k(x) + \sum_j b_j l_j(x_j)` with rules
-    :math:`r_k`, one for each node of random trees that were boosted on the loss, and lines
-    :math:`l_j` between two quantiles of a column (Friedman and Popescu, 2008). The weights minimise
-    the mean loss plus a penalty times the sum of their sizes, which makes most of them 0.
+    The prediction is :math:`F(x) = a_0 + \sum_k a_k r_k(x) + \sum_j b_j l_j(x_j)`. The rules
+    :math:`r_k` are the nodes of random trees, boosted on the loss; the lines :math:`l_j` run
+    between two quantiles of a column (Friedman and Popescu, 2008). The weights minimise the mean
+    loss plus an L1 penalty, which makes most of them 0.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
     choice_ : Choice
         Path and chosen solution, with its certificate.
     n_candidates_ : int
-        Rules that there were to choose from.
+        Number of candidate rules.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
 
     loss: str = Parameter(
         Choice(("squared", "huber")),
-        'What the weights minimise; "huber" squares small deviations only, against outliers.',
+        'Loss that the weights minimise. "huber" is robust: it squares only small deviations.',
         default="squared",
     )
 
@@ -67,8 +67,8 @@ class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
         solver = self._made_solver(rows)
         if self.loss not in solver.losses:
             raise ValueError(
-                f"{type(self).__name__}: loss={self.loss!r} is not for solver={self.solver!r}, "
-                f"which knows {', '.join(solver.losses)}"
+                f"{type(self).__name__}: solver={self.solver!r} has no loss={self.loss!r}. "
+                f"Use one of {', '.join(solver.losses)}"
             )
         y, unit = scale_numbers(rows.numbers, rows.weights)
         folds = None
@@ -78,7 +78,7 @@ class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
         huber = self.loss == "huber" and delta > 0
         tree_loss = HuberLoss(y, rows.weights, delta) if huber else SquaredLoss(y, rows.weights)
         seed, datafit = int(random.randint(2**31)), Huber(delta) if huber else Squared()
-        # The penalty is in units of the target.
+        # The penalty is in units of the scaled target.
         penalty = self.penalty if isinstance(self.penalty, str) else self.penalty / unit
         with self._progress(1, folds) as advance:
             candidates = self._candidates(rows, tree_loss, seed, self._n_threads)
@@ -107,7 +107,7 @@ class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
 
 
 def scale_numbers(numbers: FloatArray, weights: FloatArray) -> tuple[FloatArray, float]:
-    """Return the target in units of a power of two near its deviation: weights stay exact."""
+    """Scale the target by a power of two near its deviation, so that weights stay exact."""
     center = np.average(numbers, weights=weights)
     deviation = float(np.sqrt(np.average((numbers - center) ** 2, weights=weights)))
     unit = 2.0 ** np.floor(np.log2(deviation)) if 1e-150 < deviation < 1e150 else 1.0
@@ -115,7 +115,7 @@ def scale_numbers(numbers: FloatArray, weights: FloatArray) -> tuple[FloatArray,
 
 
 def _deviation(y: FloatArray, weights: FloatArray) -> float:
-    """Return the deviation from the median that most rows do not exceed."""
+    """Return a quantile of the deviations from the median, as the threshold of the Huber loss."""
     (middle,) = weighted_quantiles(y, weights, (0.5,))
     (most,) = weighted_quantiles(abs(y - middle), weights, (ROBUST_SHARE,))
     return most

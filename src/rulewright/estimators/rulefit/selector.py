@@ -1,4 +1,4 @@
-"""Selection of columns by the votes of sparse rule ensembles, as a selector of scikit-learn."""
+"""Column selection by votes of sparse rule ensembles, as a scikit-learn selector."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class TermVotes:
     Attributes
     ----------
     term : str
-        Its text.
+        Text of the term.
     columns : tuple of str
-        The columns it uses.
+        Columns that it uses.
     votes : int32 array of shape (samples, penalties)
-        Votes of each sample, for each penalty from the largest to the smallest; those of several
-        classes are added up. A stability selection has one vote for each sample.
+        Votes of each sample, for each penalty in descending order, summed over the classes. A
+        stability selection has one vote per sample.
     """
 
     term: str
@@ -54,7 +54,7 @@ class TermVotes:
 
     @property
     def total(self) -> int:
-        """All votes."""
+        """Total number of votes."""
         return int(self.votes.sum())
 
     def __str__(self) -> str:
@@ -62,31 +62,31 @@ class TermVotes:
 
 
 class RuleVoteSelector(SelectorMixin, CandidateSettings):  # type: ignore[misc]
-    """Keep the columns that the strongest rules of sparse ensembles agree on.
+    """Select the columns that the strongest rules of sparse ensembles agree on.
 
-    Several samples of the rows each grow their rules, and an L1 penalty of falling strength weighs
-    them. The strongest rules of each penalty vote for their columns; a column is kept if most
-    samples vote for it. Two classes are told apart by one fit for each sample, more by one for each
-    class against the rest. `method="stability"` is stability selection instead, which bounds how
-    many useless columns may be kept.
+    Rules are grown on several samples of the rows and weighted under decreasing L1 penalties. At
+    each penalty the strongest rules vote for their columns; a column is selected if most samples
+    vote for it. With two classes there is one fit per sample; with more there is one per class,
+    against the rest. `method="stability"` is stability selection, which bounds the expected number
+    of useless columns selected.
 
-    Dataframes come back as dataframes of the same library with the columns kept as they are, unless
-    `set_output` asks for others; arrays as arrays; all else that `fit` reads as a Table.
+    `transform` returns dataframes for dataframes (same library, selected columns unchanged, unless
+    `set_output` says otherwise), arrays for arrays, and a Table for all other inputs.
 
     Attributes
     ----------
     support_ : bool array
-        Whether each column is kept.
+        Whether each column is selected.
     column_counts_ : int array
         Number of samples that voted for each column.
     n_samples_drawn_ : int
-        Number of samples.
+        Number of samples drawn.
     votes_ : list of TermVotes
-        Votes for each term that got any, most votes first.
+        Votes per term with at least one vote, in descending order.
     expected_false_ : float or None
-        Bound on the expected number of useless columns kept, for `method="stability"`.
+        Bound on the expected number of useless columns selected, for `method="stability"`.
     task_ : {"classification", "regression"}
-        What the target was taken for.
+        The inferred or given task.
     schema_ : Schema
         Columns of the training table.
 
@@ -102,14 +102,14 @@ class RuleVoteSelector(SelectorMixin, CandidateSettings):  # type: ignore[misc]
 
     method: Any = Parameter(
         METHOD,
-        "How columns are chosen; an object has settings of its own, such as "
-        "`Voting(n_repetitions=9, min_repetitions=5)` or `Stability(max_false=2)`.",
+        'How columns are selected: "voting", "stability", or an object with its own settings, '
+        "such as `Voting(n_repetitions=9, min_repetitions=5)` or `Stability(max_false=2)`.",
         default="voting",
     )
     task: Task | None = Parameter(
         Choice(("classification", "regression"), optional=True),
-        "What the target holds; by default fractions, and whole numbers of more than 20 values, "
-        "are numbers, all else classes.",
+        "Type of the target. By default fractions, and whole numbers with more than 20 distinct "
+        "values, mean regression; all else is classification.",
         default=None,
     )
 
@@ -121,12 +121,12 @@ class RuleVoteSelector(SelectorMixin, CandidateSettings):  # type: ignore[misc]
     }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Choose columns.
+        """Select columns.
 
         Parameters
         ----------
         X : array, dataframe, dict of columns, path of a file or Table
-            The table; missing values and nominal columns are taken as they are.
+            The table; missing values and nominal columns are handled natively.
         y : array-like or str, optional
             Class labels or numbers, or the name of the column of X that holds them; by default the
             target that a Table was read with.
@@ -150,7 +150,7 @@ class RuleVoteSelector(SelectorMixin, CandidateSettings):  # type: ignore[misc]
     def _count(
         self, rows: LearningRows[Any], method: Method, random: np.random.RandomState
     ) -> None:
-        """Let all samples vote, and count the votes."""
+        """Collect and count the votes of all samples."""
         names, (labels, targets) = self.schema_.names, _targets(rows)
         samples = method.samples(labels, count_effective_rows(rows.weights) < FEW_ROWS, random)
         seeds = random.randint(2**31, size=len(samples)).tolist()
@@ -179,7 +179,7 @@ class RuleVoteSelector(SelectorMixin, CandidateSettings):  # type: ignore[misc]
         n_threads: int,
         check: Callable[[], None],
     ) -> list[tuple[Ballot, IntArray]]:
-        """Fit one sample, class by class, and return the votes for the terms of each."""
+        """Fit one sample, class by class, and return the votes for the terms of each class."""
         part, ballots = rows.take(sample), []
         for y in (target[sample] for target in targets):
             check()
@@ -196,7 +196,7 @@ class RuleVoteSelector(SelectorMixin, CandidateSettings):  # type: ignore[misc]
         return mask
 
     def transform(self, X: Any) -> Any:
-        """Return the columns that are kept, in the container that X has."""
+        """Return the selected columns, in the same container type as X."""
         kept = self.get_support(indices=True)
         if isinstance(X, np.ndarray | list | tuple):
             return super().transform(X)
@@ -207,7 +207,7 @@ class RuleVoteSelector(SelectorMixin, CandidateSettings):  # type: ignore[misc]
         if isinstance(frame, nw.DataFrame):
             validate_data(self, frame.to_native(), reset=False, skip_check_array=True)
             _warn_of_none(kept)
-            if hasattr(X, "iloc"):  # pandas keeps its rows also without columns
+            if hasattr(X, "iloc"):  # pandas keeps its rows even without columns
                 return X.iloc[:, kept]
             return frame.select([frame.columns[at] for at in kept]).to_native()
         if not isinstance(X, Table) and (hasattr(X, "__array__") or hasattr(X, "toarray")):
@@ -232,10 +232,10 @@ def _warn_of_none(kept: IntArray) -> None:
 
 
 def _order_columns(table: Table) -> tuple[Any, ...]:
-    """Return the columns in an order of their contents.
+    """Sort the columns by their contents.
 
-    Of splits that are equally good the first is taken: the answer must not depend on the order in
-    which columns are given.
+    Ties between splits go to the first column; the result must not depend on the order in which
+    columns are given.
     """
 
     def key(column: Any) -> tuple[bytes, str]:
@@ -247,9 +247,9 @@ def _order_columns(table: Table) -> tuple[Any, ...]:
 
 
 def _targets(rows: Any) -> tuple[IntArray, list[FloatArray]]:
-    """Return groups of rows to sample alike, and the numbers that are fitted.
+    """Return strata of rows for sampling, and the numeric targets to fit.
 
-    These are -1 and 1 for two classes, and for each of several classes against the rest.
+    The targets are -1 and 1: for two classes, or for each class against the rest.
     """
     if isinstance(rows, RegressionSet):
         y, _ = scale_numbers(rows.numbers, rows.weights)
@@ -260,7 +260,7 @@ def _targets(rows: Any) -> tuple[IntArray, list[FloatArray]]:
 
 
 def _histogram(found: Sequence[Sequence[tuple[Ballot, IntArray]]]) -> list[TermVotes]:
-    """Add up the votes for terms of the same text."""
+    """Sum the votes for terms with the same text."""
     votes: dict[str, IntArray] = {}
     columns: dict[str, tuple[str, ...]] = {}
     for sample, fits in enumerate(found):

@@ -1,4 +1,4 @@
-"""What the rule ensembles for classes and for numbers share: parameters and candidate terms."""
+"""Parameters and candidate terms shared by the rule ensembles for classification and regression."""
 
 from __future__ import annotations
 
@@ -66,27 +66,27 @@ SOLVERS = {
 SOLVER = Named(SOLVERS, Solver)
 
 FEWEST_ROWS = 40
-"""With fewer effective rows trees are not grown."""
+"""Minimum effective number of rows for growing trees."""
 
 FEW_ROWS = 100
-"""Fewer rows are not subsampled, and their weights are found exactly: whole weights then mean the
-same as repeated rows."""
+"""Below this number of rows there is no subsampling, and weights are solved exactly: integer
+weights then equal repeated rows."""
 
 Model = TypeVar("Model", bound=RuleModel)
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateTerms:
-    """Rules and linear terms that a penalty chooses from.
+    """Candidate rules and linear terms of an L1 problem.
 
     Attributes
     ----------
     rules : TreeRules
-        Distinct rules with their covers of the training rows.
+        Distinct rules and the training rows that they cover.
     linear : tuple of LinearTerm
-        Linear terms of slope 1.
+        Linear terms with slope 1.
     columns : float64 array of shape (rows, terms)
-        The linear terms, of equal deviation.
+        Values of the linear terms, scaled to equal deviation.
     """
 
     rules: TreeRules
@@ -107,7 +107,7 @@ class CandidateTerms:
         rule_scale: RuleScale,
         n_threads: int,
     ) -> L1Problem:
-        """Return the problem of weighting the candidates."""
+        """Return the weighting problem of the candidates."""
         return L1Problem.of(
             self.rules.covers,
             y,
@@ -123,12 +123,12 @@ class CandidateTerms:
         return solution.coef[: len(self.rules)]
 
     def slopes(self, solution: L1Solution) -> FloatArray:
-        """Return what one unit of each linear term adds."""
+        """Return the slopes of the linear terms."""
         scales = np.array([SCALE / term.deviation for term in self.linear])
         return np.asarray(solution.coef[len(self.rules) :] * scales)
 
     def lines(self, slopes: FloatArray) -> tuple[LinearTerm, ...]:
-        """Return the linear terms with slopes (terms, scores), without those that add nothing."""
+        """Return the linear terms with slopes (terms, scores); drop terms with slope 0."""
         return tuple(
             replace(term, slopes=tuple(own.tolist()))
             for term, own in zip(self.linear, slopes, strict=True)
@@ -136,14 +136,14 @@ class CandidateTerms:
         )
 
     def cover(self, place: int) -> BoolArray:
-        """Return the training rows of a rule."""
+        """Return the training rows that a rule covers."""
         return self.rules.covers[place : place + 1].row_mask()
 
 
 def number_rules(
     candidates: CandidateTerms, rows: RegressionSet, responses: FloatArray
 ) -> tuple[Rule, ...]:
-    """Return the rules with responses other than 0, with the numbers that they cover."""
+    """Return the rules with nonzero responses, and statistics of the target they cover."""
     found = []
     for place in np.flatnonzero(responses).tolist():
         cover = candidates.cover(place)
@@ -158,7 +158,7 @@ def class_rules(
 ) -> tuple[Rule, ...]:
     """Return rules by place, head and response, with the classes that they cover.
 
-    These are counted as far as possible on rows that the tree of a rule was not grown on.
+    Covered rows are counted outside the growing sample of the rule's tree where possible.
     """
     found = []
     for place, head, response in responses:
@@ -173,16 +173,16 @@ def class_rules(
 
 
 class Penalty:
-    """How strong the penalty is: chosen by cross-validation ("min", "1se"), or a number."""
+    """The penalty strength: chosen by cross-validation ("min", "1se"), or a number."""
 
     words = ("min", "1se")
 
     def accepts(self, value: object) -> bool:
-        """Tell whether the value is allowed."""
+        """Return whether the value is allowed."""
         return value in self.words if isinstance(value, str) else Real(0, above=True).accepts(value)
 
     def parse(self, text: str) -> object:
-        """Read a value from the command line."""
+        """Parse a value from the command line."""
         return text if text in self.words else float(text)
 
     def __str__(self) -> str:
@@ -190,50 +190,51 @@ class Penalty:
 
 
 class CandidateSettings(TableEstimator):
-    """What an L1 penalty chooses from: rules of many small trees, and linear terms."""
+    """Parameters of the candidates: rules of many small trees, and linear terms."""
 
-    max_candidates: int = Parameter(Integer(0), "Most rules to choose from.", default=2000)
+    max_candidates: int = Parameter(Integer(0), "Maximum number of candidate rules.", default=2000)
     tree_size: float = Parameter(
         Real(2),
-        "Sizes of trees: a tree has 2 + floor(u) leaves, u exponential with the mean tree_size - 2 "
-        "(3.5 leaves on average for 4). 2 gives rules of one condition.",
+        "Mean size of the trees: a tree has 2 + floor(u) leaves, with u exponential of mean "
+        "tree_size - 2 (3.5 leaves on average for 4). 2 gives rules with one condition.",
         default=4.0,
     )
     learning_rate: float = Parameter(
         Real(0, 1),
-        "Share of each tree that the later ones take into account; 0 is bagging.",
+        "Shrinkage of each tree for the trees after it; 0 is bagging.",
         default=0.01,
     )
     subsample: float | None = Parameter(
         Real(0, 1, above=True, optional=True),
-        "Share of the rows that each tree is grown on; by default that of min(N / 2, 100 + 6 "
+        "Share of the rows that each tree is grown on. By default the share of min(N / 2, 100 + 6 "
         "sqrt(N)) rows.",
         default=None,
     )
     inter_supp: float = Parameter(
         Real(1),
-        "Factor of the scores of splits on columns that the path to a node already uses; more than "
-        "1 suppresses interactions.",
+        "Factor of the split scores of columns already used on the path to a node; more than 1 "
+        "suppresses interactions.",
         default=1.0,
     )
     rules: Any = Parameter(
         CheckedByFit("list of Conjunction or None"),
-        "Rules to choose from instead of those of our own trees, such as those that "
+        "Candidate rules that replace the internally grown trees, such as the rules that "
         "`rules_from(model, schema)` extracts from trees of other packages.",
         default=None,
     )
     linear: bool = Parameter(
-        Flag(), "Whether numeric columns may also add a straight line.", default=True
+        Flag(), "Whether to add straight lines for numeric columns.", default=True
     )
     rule_scale: RuleScale = Parameter(
         Choice(("none", "support")),
-        'Whether the penalty of a rule depends on its support; "support" divides rules by their '
-        "standard deviation, so that it does not.",
+        'How terms are scaled under the penalty. "support" divides rules by their standard '
+        "deviation, so that the penalty does not depend on their support.",
         default="none",
     )
     max_bins: int | None = Parameter(
         Integer(2, optional=True),
-        "Most bins of a numeric column; none is one per value up to 2,048 rows, 255 beyond.",
+        "Maximum number of bins per numeric column. By default one per value up to 2,048 rows, "
+        "255 beyond.",
         default=255,
     )
 
@@ -245,7 +246,7 @@ class CandidateSettings(TableEstimator):
     def _candidates(
         self, rows: LearningRows[Any], loss: GenerationLoss, seed: int, n_threads: int
     ) -> CandidateTerms:
-        """Grow trees, or take the given rules, and add linear terms."""
+        """Grow trees, or use the given rules, and add linear terms."""
         rules = self._rules(rows, loss, seed, n_threads)
         return CandidateTerms.of(rules, rows, 0.025 if self.linear else None)
 
@@ -258,8 +259,8 @@ class CandidateSettings(TableEstimator):
             subsample = 1.0
         if given is None and effective < FEWEST_ROWS and self.linear:
             warnings.warn(
-                f"{type(self).__name__}: {effective:.0f} effective rows are too few for rules of "
-                f"trees (fewer than {FEWEST_ROWS}): only linear terms are fitted.",
+                f"{type(self).__name__}: {effective:.0f} effective rows are too few to grow trees "
+                f"(at least {FEWEST_ROWS}): only linear terms are fitted.",
                 stacklevel=4,
             )
             given = ()
@@ -291,30 +292,31 @@ class CandidateSettings(TableEstimator):
 
 
 class RuleFit(CandidateSettings, RuleEstimator[Model], Generic[Model]):
-    """Rules of many small trees and linear terms, weighted by an L1 penalty."""
+    """Rules of many small trees and linear terms, weighted under an L1 penalty."""
 
     max_rules: int | None = Parameter(
         Integer(1, optional=True),
-        "Most rules and lines in the model; of more than two classes, in the score of each class.",
+        "Maximum number of rules and lines; with more than two classes, per class.",
         default=None,
         kw_only=False,
     )
     solver: Any = Parameter(
         SOLVER,
-        "How the weights are found; an object has settings of its own, such as "
-        "`PathBuild(tau=0.2)`.",
+        'How the weights are computed, such as "coordinate"; an object has its own settings, such '
+        "as `PathBuild(tau=0.2)`.",
         default="coordinate",
     )
     penalty: Any = Parameter(
         Penalty(),
-        'Strength of the penalty: "min" has the least loss of rows left out, "1se" is the largest '
-        "within one standard error of it, because the rules have seen the rows left out; or a "
-        "number, lambda of the mean loss plus lambda times the sum of the sizes of all weights.",
+        'Strength of the L1 penalty. "min" minimises the cross-validated loss; "1se" is the '
+        "largest penalty within one standard error of the minimum, which offsets the optimism of "
+        "rules grown on all rows. A number is the factor of the sum of absolute weights in the "
+        "mean loss.",
         default="1se",
     )
     cv: Any = Parameter(
         Splitting(),
-        "Folds that choose the penalty, with the rules fixed; a number or a splitter.",
+        "Folds that choose the penalty, with the rules fixed: a number or a splitter.",
         default=5,
     )
 
@@ -330,7 +332,7 @@ class RuleFit(CandidateSettings, RuleEstimator[Model], Generic[Model]):
     def _progress(
         self, n_scores: int, folds: Folds | None
     ) -> AbstractContextManager[Callable[[], None]]:
-        """Draw a bar with a step for the rules and one for each part of the path of each score."""
+        """Create a progress bar: a step for the rules, and one for each part of each path."""
         n_parts = 1 if folds is None else N_PENALTIES // STRIDE
         return progress_bar("weighting rules", n_scores * (1 + n_parts), bool(self.verbose))
 

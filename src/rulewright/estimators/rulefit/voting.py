@@ -1,7 +1,7 @@
-"""Which columns matter: votes of many sparse fits, each on a sample of the rows of its own.
+"""Which columns matter: votes of many sparse fits, each on its own sample of the rows.
 
-Each sample grows its own rules, and a penalty weighs them. What differs is which terms get a vote,
-and how many samples have to agree.
+Each sample grows its own rules, weighted under an L1 penalty. The methods differ in which terms get
+a vote, and in how many samples must agree.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     Places = NDArray[np.integer]
 
 LARGEST, SMALLEST = 0.5, 0.005
-"""Penalties that vote, as shares of the penalty from which on all weights are 0."""
+"""Penalties with votes, as shares of the smallest penalty at which all weights are 0."""
 
 PATH_END = 1e-3
-"""Share of that penalty where the path of a stability selection ends."""
+"""End of the path of a stability selection, as a share of the same penalty."""
 
 
 class Ballot(NamedTuple):
-    """The terms of one fit, as texts with their columns, and the problem of weighting them."""
+    """The terms of one fit (texts and columns), and their weighting problem."""
 
     terms: Sequence[tuple[str, tuple[str, ...]]]
     problem: L1Problem
@@ -49,54 +49,54 @@ class Ballot(NamedTuple):
         return cls([*rules, *lines], problem)
 
     def importances(self, solution: L1Solution) -> FloatArray:
-        """Return the sizes of the weights times the deviations of what they weigh."""
+        """Return absolute weights times the standard deviations of their terms."""
         return np.asarray(abs(solution.coef) * np.sqrt(self.problem.design.variances))
 
 
 class Method(ABC):
-    """How samples are drawn, which terms get votes, and which columns are kept."""
+    """How samples are drawn, which terms get votes, and which columns are selected."""
 
     @abstractmethod
     def samples(self, labels: IntArray, few: bool, random: np.random.RandomState) -> list[Places]:
-        """Draw the rows of each sample, with the classes in proportion; `few` rows stay whole."""
+        """Draw the rows of each sample, stratified by class; `few` rows are all taken."""
 
     @abstractmethod
     def votes(self, ballots: Sequence[Ballot], n_columns: int) -> list[IntArray]:
-        """Return the votes (terms, penalties) on each ballot of a sample, one for each class."""
+        """Return the votes (terms, penalties) of a sample, one array per class."""
 
     @abstractmethod
     def keeps(self, counts: IntArray, n_samples: int) -> BoolArray:
-        """Tell which columns are kept, from the number of samples that vote for each."""
+        """Return which columns are selected, given how many samples vote for each."""
 
     def expected_false(self, n_columns: int) -> float | None:
-        """Return a bound on the number of useless columns kept, if there is one."""
+        """Return a bound on the expected number of useless columns selected, if there is one."""
         return None
 
 
 @dataclass(frozen=True)
 class Voting(Method):
-    """A column is kept if enough samples have it in a strong term at any penalty.
+    """Select a column if enough samples have it in a strong term at any penalty.
 
-    Each of the samples fits its rules at several penalties. A term has the vote of a penalty if its
-    weight is among the largest there.
+    Each sample is fitted at several penalties. At each penalty the terms with the largest weights
+    get a vote.
 
     Parameters
     ----------
     n_repetitions : int
-        Samples.
+        Number of samples.
     min_repetitions : int
-        Samples that must vote for a column.
+        Minimum number of samples that vote for a selected column.
     n_penalties : int
-        Penalties, log-spaced from 0.5 to 0.005 of the largest useful one.
+        Number of penalties, log-spaced from 0.5 to 0.005 of the largest useful one.
     n_top : int
-        Terms that get the vote of a penalty.
+        Number of terms that get a vote at each penalty.
     sample_share : float
-        Share of the rows in a sample. Fewer than 100 rows are not sampled.
+        Share of the rows in a sample. With fewer than 100 rows all are used.
     rank_by : {"coef", "importance"}
-        Whether the largest weights are strongest, or the largest weights times the deviation of
-        their term, which is small for rules that hold for few or for almost all rows.
+        Rank terms by their weight, or by weight times standard deviation ("importance"), which is
+        small for rules that apply to few or to almost all rows.
     solver : Solver
-        How weights are found. The paper has `FPC()`, which finds the same weights more slowly.
+        How weights are computed. The paper uses `FPC()`: the same weights, more slowly.
     """
 
     n_repetitions: int = 5
@@ -128,7 +128,7 @@ class Voting(Method):
         return [_draw_rows(labels, share, random) for _ in range(self.n_repetitions)]
 
     def votes(self, ballots: Sequence[Ballot], n_columns: int) -> list[IntArray]:
-        """Let each penalty vote for the terms of the largest weights."""
+        """Give a vote to the terms with the largest weights at each penalty."""
         return [self._top(ballot) for ballot in ballots]
 
     def _top(self, ballot: Ballot) -> IntArray:
@@ -144,29 +144,29 @@ class Voting(Method):
         return votes
 
     def keeps(self, counts: IntArray, n_samples: int) -> BoolArray:
-        """Keep columns of at least `min_repetitions` samples."""
+        """Select the columns with votes of at least `min_repetitions` samples."""
         return np.asarray(counts >= self.min_repetitions)
 
 
 @dataclass(frozen=True)
 class Stability(Method):
-    r"""A column is kept if most halves of the rows have it among the first of their paths.
+    r"""Select a column if it enters first on the paths of most half-samples.
 
     Stability selection (Meinshausen and Buehlmann, 2010) with complementary pairs (Shah and
-    Samworth, 2013): the rows are halved at random `n_pairs` times, and in each half the first q
-    columns that enter the path of the penalty are chosen. The expected number of kept columns that
-    are chosen by no more than a share q / p of all halves, p being the number of columns, is at
-    most :math:`q^2 / ((2 \pi - 1) p)` with the threshold :math:`\pi`.
+    Samworth, 2013): the rows are split into random halves `n_pairs` times, and each half selects
+    the first q columns that enter its path. Let p be the number of columns, and call a column
+    useless if a half selects it with probability at most q / p. The expected number of useless
+    columns selected is at most :math:`q^2 / ((2 \pi - 1) p)` at the threshold :math:`\pi`.
 
     Parameters
     ----------
-    n_pairs : int
+    Number of pairs of halves.
         Pairs of halves.
-    threshold : float
+    Minimum share of the halves that select a column, above 0.5.
         Share of the halves that must choose a column, above 0.5.
-    max_false : float
+    Bound on the expected number of useless columns; determines q.
         The bound that q is computed from.
-    n_first : int, optional
+    q itself, instead of `max_false`.
         q itself, instead of `max_false`.
     """
 
@@ -183,32 +183,31 @@ class Stability(Method):
             check_whole("n_first", self.n_first, 1)
 
     def first(self, n_columns: int) -> int:
-        """Return q: how many columns a half may choose."""
+        """Return q, the number of columns that a half selects."""
         if self.n_first is not None:
             return min(self.n_first, n_columns)
         return first_for_bound(self.max_false, n_columns, self.threshold)
 
     def expected_false(self, n_columns: int) -> float:
-        """Return the bound on the number of useless columns kept; warn if it is not that asked."""
+        """Return the bound on the number of useless columns; warn if it exceeds `max_false`."""
         bound = pair_bound(self.first(n_columns), n_columns, self.threshold)
         if self.n_first is None and bound > self.max_false * (1 + 1e-9):
             warnings.warn(
-                f"max_false={self.max_false:g}: of {n_columns} columns a half chooses at least "
-                f"one, so that the bound is {bound:.3g}. Raise the threshold or max_false.",
+                f"max_false={self.max_false:g}: each half selects one of {n_columns} columns, "
+                f"so the bound is {bound:.3g}. Raise threshold or max_false.",
                 stacklevel=4,
             )
         return bound
 
     def samples(self, labels: IntArray, few: bool, random: np.random.RandomState) -> list[Places]:
-        """Halve the rows, however few they are."""
+        """Split the rows into halves, even if they are few."""
         folds = [stratified_folds(labels, 2, random) for _ in range(self.n_pairs)]
         return [np.flatnonzero(fold == half) for fold in folds for half in (0, 1)]
 
     def votes(self, ballots: Sequence[Ballot], n_columns: int) -> list[IntArray]:
-        """Vote for the terms that enter first and have no more than q columns together.
+        """Vote for the first terms of the path that use at most q columns together.
 
-        A term that would bring more is passed over. The paths of several classes are followed in
-        step.
+        Terms that would exceed q are skipped. The paths of several classes are followed in step.
         """
         q = self.first(n_columns)
         entries = [
@@ -223,14 +222,14 @@ class Stability(Method):
         return votes
 
     def keeps(self, counts: IntArray, n_samples: int) -> BoolArray:
-        """Keep columns whose share of the halves reaches the threshold."""
+        """Select the columns whose share of the halves reaches the threshold."""
         return np.asarray(counts >= self.threshold * n_samples * (1 - 1e-12))
 
 
 def _entries(ballot: Ballot, q: int) -> list[tuple[int, float, int]]:
-    """Follow the path until terms of q columns are in it; return when each term entered.
+    """Follow the path until its terms use q columns; return when each term entered.
 
-    Terms that enter at the same penalty come by their importance there.
+    Terms that enter at the same penalty are sorted by importance.
     """
     problem = ballot.problem
     if problem.largest_penalty == 0:
@@ -253,7 +252,7 @@ def _entries(ballot: Ballot, q: int) -> list[tuple[int, float, int]]:
 
 
 def _draw_rows(labels: IntArray, share: float, random: np.random.RandomState) -> Places:
-    """Draw a share of the rows of each class, at least one."""
+    """Draw a share of the rows of each class, at least one row."""
     if share == 1:
         return np.arange(len(labels))
     parts = [random.permutation(np.flatnonzero(labels == label)) for label in np.unique(labels)]

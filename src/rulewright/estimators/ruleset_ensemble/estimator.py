@@ -43,28 +43,28 @@ if TYPE_CHECKING:
     from rulewright.trust import Distilled, VoteCertificate
 
 ALPHA = 0.9
-"""Factor of the weight of a rule set per error, unless one is given."""
+"""Default factor of the weight of a rule set per error."""
 
 
 class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
     r"""Many small rule sets per class, found by random search, that vote by their errors.
 
     For each class and each number of terms up to `max_terms`, stochastic local search finds
-    `n_samples` rule sets that part the class from all others. A rule set with e training errors
-    weighs :math:`Q_i(r) \propto \alpha^e`; the score of class i is
-    :math:`c_i(x) = \sum_r Q_i(r) (\pm 1)`, plus where r covers x, and the highest score wins. Where
-    its lead over the second is below `abstain`, the model abstains. A PAC-Bayes bound says how far
-    the vote can be trusted.
+    `n_samples` rule sets that separate the class from all others. A rule set with e training errors
+    has weight :math:`Q_i(r) \propto \alpha^e`. The score of class i is
+    :math:`c_i(x) = \sum_r Q_i(r) (\pm 1)`, plus where r covers x; the highest score wins. If its
+    lead over the second is below `abstain`, the model abstains. A PAC-Bayes bound certifies the
+    error of the vote.
 
     Attributes
     ----------
     model_ : RuleSetVotes
-        The rule sets with their weights: print, predict, explain, save and export. The functions
-        of `rulewright.explain` state certificates and statistics of it.
+        The rule sets with their weights: prints, predicts, explains, saves and exports.
+        `rulewright.trust` computes its certificates and statistics.
     classes_ : ndarray
         Class labels.
     out_of_bag_ : RiskCoverage or None
-        Coverage and errors for each lead, by out-of-bag votes; None without `bagging` and
+        Coverage and out-of-bag errors for each lead; None without `bagging` and
         `target_error`.
 
     Examples
@@ -77,65 +77,71 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
     True
     """
 
-    max_terms: int = Parameter(Integer(1), "Most rules of a rule set.", default=8, kw_only=False)
+    max_terms: int = Parameter(
+        Integer(1), "Maximum number of rules per rule set.", default=8, kw_only=False
+    )
     n_samples: int = Parameter(
-        Integer(1), "Searches per class and number of rules.", default=20, kw_only=False
+        Integer(1), "Number of searches per class and size.", default=20, kw_only=False
     )
     alpha: float | None = Parameter(
         Real(0, 1, above=True, optional=True),
-        "Factor of the weight per training error, above 0 and at most 1; 0.9 if neither it nor "
-        "`nu` is given. It is the odds of a label being wrong by chance.",
+        "Factor of the weight per training error, in (0, 1]; 0.9 if neither it nor `nu` is given. "
+        "It is the odds of a random label error.",
         default=None,
     )
     nu: float | None = Parameter(
         Real(0, optional=True),
-        "The same as a rate of decay: alpha = exp(-nu / n) for n rows.",
+        "Decay rate, equivalent to alpha = exp(-nu / n) for n rows.",
         default=None,
     )
     vote_weight: str = Parameter(
         Choice(WEIGHTS),
-        "Whether a rule set that was found several times weighs as many times as much, or once.",
+        "Whether a rule set found several times counts several times, or once.",
         default="multiplicity",
     )
     single: bool = Parameter(
         Flag(),
-        "Of two classes only the one with the smaller weight gets rule sets; the other is "
-        "predicted where most of their weight does not vote. Half the searches, and a bound "
-        "with one part.",
+        "Learn rule sets for one of two classes only, the one with less weight; the other is "
+        "predicted if most of their weight votes against it. Halves the searches; the bound has "
+        "one part.",
         default=False,
     )
-    max_steps: int = Parameter(Integer(1), "Steps of one search.", default=5000)
+    max_steps: int = Parameter(Integer(1), "Maximum number of steps per search.", default=5000)
     noise: Any = Parameter(NOISE, NOISE_DOC, default="usual")
     allow_thresholds: bool = Parameter(
-        Flag(), "Whether numeric columns also give questions ``x <= t``.", default=False
+        Flag(), "Whether numeric columns also give thresholds ``x <= t``.", default=False
     )
-    max_bins: int = Parameter(Integer(2), "Most intervals of a numeric column.", default=10)
+    max_bins: int = Parameter(
+        Integer(2), "Maximum number of intervals per numeric column.", default=10
+    )
     abstain: float = Parameter(
-        Real(0), "Lead, from 0 to 2, below which the model abstains; 0 never does.", default=0.0
+        Real(0),
+        "Minimum lead, from 0 to 2; below it the model abstains. 0 never does.",
+        default=0.0,
     )
     bagging: bool = Parameter(
         Flag(),
-        "Whether each search sees a random half of the rows only. The vote of the rule sets "
-        "that were found without a row, weighed by their errors on all others, then estimates "
-        "the error: `out_of_bag_`.",
+        "Whether each search uses a random half of the rows. The error is then estimated out of "
+        "bag, by the vote of the rule sets found without a row, weighted by their errors on all "
+        "others: see `out_of_bag_`.",
         default=False,
     )
     target_error: float | None = Parameter(
         Real(0, 1, optional=True),
-        "Choose `abstain`, by such votes, as the smallest lead at which at most this share of "
-        "the predictions is wrong: an estimate, no bound. Searches are then bagged.",
+        "Maximum share of wrong predictions: `abstain` is the smallest lead that reaches it out of "
+        "bag (an estimate, not a bound). Turns on `bagging`.",
         default=None,
     )
     split_prior: bool = Parameter(
         Flag(),
-        "Learn the prior of the bound from half of the rows, on which alone rule sets are then "
-        "searched; the bound becomes a certificate: see `rulewright.trust.certificates.votes`.",
+        "Learn the prior of the bound on half of the rows, and search rule sets on this half only; "
+        "the bound becomes a certificate: see `rulewright.trust.certificates.votes`.",
         default=False,
     )
     time_limit: float | None = Parameter(
         Real(0, above=True, optional=True),
-        "Seconds for the whole fit; the rule sets found by then are the ensemble, and another "
-        "fit may find another one.",
+        "Time limit for the whole fit, in seconds. The ensemble then has the rule sets found so "
+        "far, and another run may find others.",
         default=None,
     )
 
@@ -173,7 +179,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
             **vote_figures(model),
         }
         if not (search.bagging or self.split_prior):
-            # All searches saw all rows: search again, on halves of the rows, for honest votes.
+            # All searches used all rows: search again on halves of the rows, for out-of-bag votes.
             bagged = replace(search, n_samples=1, seed=seeds[1], bagging=True)
             found = bagged.run(self._n_threads, False)
         parts = [search.rows] if others is None else [search.rows, others]
@@ -188,11 +194,11 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         return replace(model, abstain=lead, summary=summary, smoothing=unseen.smoothing(model))
 
     def certificate(self, prior: str | None = None, delta: float = 0.05) -> VoteCertificate:
-        """State PAC-Bayes bounds of the vote; see `rulewright.trust.certificates.votes`."""
+        """Compute PAC-Bayes bounds of the vote; see `rulewright.trust.certificates.votes`."""
         return certificate(self._get_model(), prior, delta)
 
     def predict_or_abstain(self, X: Any, abstain_label: Any = None) -> NDArray[Any]:
-        """Return labels as objects, `abstain_label` on the rows where the model abstains."""
+        """Return labels as objects, with `abstain_label` for rows where the model abstains."""
         return predict_or_abstain(self._get_model(), X, abstain_label)
 
     def distil(self, X: Any, X_held_out: Any = None, **settings: Any) -> Distilled:
@@ -201,10 +207,10 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         Parameters
         ----------
         X : table
-            Rows to learn from, best those of training; each weighs as much as the lead of its
+            Rows to learn from, ideally the training rows, weighted by the lead of their
             prediction.
         X_held_out : table, optional
-            More rows to measure the fidelity on.
+            Further rows to measure the fidelity on.
         **settings
             Parameters of `SL2Classifier`; `random_state` and `n_jobs` are taken over.
         """
@@ -213,25 +219,25 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
 
     @property
     def _judged(self) -> bool:
-        """Whether out-of-bag errors are asked for."""
+        """Whether out-of-bag errors are requested."""
         return self.bagging or self.target_error is not None
 
     def _check_choices(self) -> None:
         """Refuse settings that contradict each other."""
         if self.single and len(self.classes_) > 2:
-            raise ValueError(f"single=True is for two classes, not {len(self.classes_)}")
+            raise ValueError(f"single=True needs two classes, not {len(self.classes_)}")
         if self.target_error is not None and self.abstain > 0:
             raise ValueError(
-                f"target_error={self.target_error!r} chooses abstain, which is given too as "
-                f"{self.abstain!r}: give one"
+                f"target_error={self.target_error!r} chooses abstain, which is also given as "
+                f"{self.abstain!r}: give only one"
             )
 
     def _order_rows(self, rows: TrainingSet) -> MergedRows:
-        # Factors of classes are no repetitions: a row of a heavy class is still one row.
+        # Class weights are not repetitions: a row with a large class weight is still one row.
         return order_rows(rows, repeat=self.class_weight is None)
 
     def _search(self, rows: TrainingSet, seed: int, deadline: float | None) -> RuleSetSearch:
-        """Encode the rows to search on, and prepare the searches of the classes."""
+        """Encode the search rows, and prepare the searches of the classes."""
         merged = self._order_rows(rows)
         encoding, covers = encode_booleans(
             merged.rows.table,
@@ -250,13 +256,13 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
             self.n_samples,
             {"max_steps": self.max_steps, **asdict(NOISE.make(self.noise))},
             seed,
-            # No search sees the second half of a split.
+            # No search uses the second half of a split.
             bagging=self.bagging or (self._judged and not self.split_prior),
             deadline=deadline,
         )
 
     def _check_rows(self, rows: TrainingSet) -> None:
-        """Refuse a single row, and warn of classes of one or two rows."""
+        """Refuse a single row, and warn about classes with one or two rows."""
         if rows.n_rows < 2:
             raise ValueError(
                 f"{type(self).__name__} needs two rows or more, n_samples=1 is too few"
@@ -264,13 +270,15 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         counts = np.bincount(rows.labels, minlength=len(self.classes_))
         few = [str(self.classes_[k]) for k in np.flatnonzero((counts > 0) & (counts < 3))]
         if few and len(self.classes_) > 1:
-            text = f"a class has a single row or two ({', '.join(few)}), easily overfitted"
+            text = (
+                f"a class has one or two rows ({', '.join(few)}): its rules are easily overfitted"
+            )
             warnings.warn(text, UserWarning, stacklevel=4)
 
     def _alpha(self, total: float) -> float:
-        """Return the factor per error that `alpha` or `nu` asks for."""
+        """Return the factor per error from `alpha` or `nu`."""
         if self.nu is None:
             return ALPHA if self.alpha is None else float(self.alpha)
         if self.alpha is not None:
-            raise ValueError(f"alpha={self.alpha!r} and nu={self.nu!r} say the same: give one")
+            raise ValueError(f"alpha={self.alpha!r} and nu={self.nu!r} set the same: give only one")
         return max(alpha_of(self.nu, total), np.finfo(np.float64).tiny)

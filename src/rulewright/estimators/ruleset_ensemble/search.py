@@ -1,4 +1,4 @@
-"""Sampling the rule sets of an ensemble: rows in a canonical order, searches on several threads."""
+"""Sampling of rule sets for an ensemble: rows in a canonical order, searches on threads."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from rulewright.search import BooleanExamples, MergedRows
 
 NEGLIGIBLE = 1e-6
-"""Share of the heaviest row below which a row is left out: below the resolution of weights."""
+"""Rows below this share of the heaviest row are dropped: below the resolution of weights."""
 
 
 def order_rows(rows: TrainingSet, *, repeat: bool = True) -> MergedRows:
-    """Merge equal rows, leave out those of negligible weight, and sort the rest.
+    """Merge equal rows, drop rows of negligible weight, and sort the rest.
 
-    The result depends neither on the order of rows nor on how they are repeated.
+    The result depends neither on the order of rows nor on repetitions.
     """
     merged = merge_equal_rows(rows, repeat=repeat).sort_rows()
     weights = merged.rows.weights
@@ -39,11 +39,11 @@ def order_rows(rows: TrainingSet, *, repeat: bool = True) -> MergedRows:
 def split_in_halves(
     rows: TrainingSet, random: np.random.RandomState
 ) -> tuple[TrainingSet, TrainingSet]:
-    """Split rows in two by their places alone, the first half not the smaller.
+    """Split rows in two halves by their places only; the first half is not the smaller one.
 
-    A bound that takes its prior from the first half needs the second one to be an independent
-    sample. So the halves are not stratified, which would tell the class shares of the second, and
-    equal rows are not kept together.
+    A bound with a prior from the first half needs the second half to be an independent sample.
+    Therefore the halves are not stratified, which would reveal class shares of the second, and
+    equal rows may be separated.
     """
     places = random.permutation(rows.n_rows)
     middle = (rows.n_rows + 1) // 2
@@ -57,11 +57,11 @@ class EnsembleRows:
     Parameters
     ----------
     encoding : BooleanEncoding
-        The questions.
+        The Boolean features.
     merged : MergedRows
         The distinct rows and their copies.
     answers : BooleanRows
-        Answers, classes and weights of the distinct rows.
+        Features, classes and weights of the distinct rows.
     """
 
     encoding: BooleanEncoding
@@ -72,27 +72,27 @@ class EnsembleRows:
     def of(
         cls, encoding: BooleanEncoding, merged: MergedRows, covers: PackedCovers | None = None
     ) -> EnsembleRows:
-        """Answer the questions for rows, unless the answers are given."""
+        """Encode rows, unless the encoded rows are given."""
         rows = merged.rows
         covers = encoding.covers(rows.table) if covers is None else covers
         return cls(encoding, merged, BooleanRows(covers, rows.labels, rows.weights))
 
     @property
     def n_copies(self) -> int:
-        """Number of rows, equal ones counted separately."""
+        """Number of rows, including copies."""
         return len(self.merged.place)
 
     def examples(self, head: int, seen: BoolArray | None = None) -> BooleanExamples:
         """Return the rows of a class as positives and all others as negatives.
 
-        With `seen` there are only these copies of rows.
+        With `seen` only these copies of rows are used.
         """
         if seen is None:
             return self.answers.examples(head)
         return self.answers.weighted_examples(head, self.merged.part(seen))
 
     def covered(self, rule_set: CanonicalRuleSet) -> BoolArray:
-        """Tell which distinct rows a rule set covers, as the model will have it."""
+        """Return which distinct rows a rule set covers, as in the model."""
         literals = tuple(term_literals(self.encoding, term) for term in rule_set)
         return formula_cover(self.answers.covers, literals)
 
@@ -105,16 +105,16 @@ class EnsembleRows:
         return some.term_weights(literals, n_classes)
 
     def wrong(self, rule_set: CanonicalRuleSet, head: int) -> BoolArray:
-        """Tell on which distinct rows the rule set of a class errs."""
+        """Return the distinct rows on which the rule set of a class is wrong."""
         return np.asarray(self.covered(rule_set) != (self.answers.labels == head))
 
     def errors(self, rule_set: CanonicalRuleSet, head: int) -> float:
-        """Return the weight of the rows on which the rule set of a class errs."""
+        """Return the weight of the rows on which the rule set of a class is wrong."""
         return float(self.wrong(rule_set, head) @ self.answers.weights)
 
 
 class SearchJob(NamedTuple):
-    """One search: class, most terms, number of the sample."""
+    """One search: class, maximum number of terms, number of the sample."""
 
     head: int
     n_terms: int
@@ -122,12 +122,12 @@ class SearchJob(NamedTuple):
 
     @property
     def first(self) -> bool:
-        """Whether it is the search that every class has even when the time is up."""
+        """Whether every class needs this search, even after the time limit."""
         return self.n_terms == 1 and self.sample == 0
 
 
 class SampledRuleSet(NamedTuple):
-    """A rule set, its errors on all rows, and the copies of rows seen if not all were."""
+    """A rule set, its errors on all rows, and the copies of rows used if not all were."""
 
     rule_set: CanonicalRuleSet
     errors: float
@@ -141,7 +141,7 @@ class RuleSetSearch:
     Parameters
     ----------
     rows : EnsembleRows
-        The rows to search on.
+        The search rows.
     heads : list of int
         The classes.
     max_terms, n_samples : int
@@ -149,11 +149,11 @@ class RuleSetSearch:
     settings : dict
         Further arguments of `search_dnf`.
     seed : int
-        Seed of all searches; none depends on another.
+        Seed of all searches, which are independent of each other.
     bagging : bool
-        Whether each search sees a random half of the rows only.
+        Whether each search uses a random half of the rows.
     deadline : float, optional
-        When to end, by `time.monotonic`.
+        Time limit, as `time.monotonic`.
     """
 
     rows: EnsembleRows
@@ -167,7 +167,7 @@ class RuleSetSearch:
 
     @property
     def jobs(self) -> list[SearchJob]:
-        """All jobs, ordered such that a run that ends early has done about as many of each kind."""
+        """All jobs, sorted so that an interrupted run has about as many of each kind."""
         return [
             SearchJob(head, n_terms, sample)
             for sample in range(self.n_samples)
@@ -176,7 +176,7 @@ class RuleSetSearch:
         ]
 
     def run(self, n_threads: int, verbose: bool) -> dict[int, list[SampledRuleSet]]:
-        """Return what was found for each class, in the order of jobs."""
+        """Return the results for each class, in the order of jobs."""
         jobs = self.jobs
         whole = {head: self.rows.examples(head) for head in self.heads}
         with progress_bar("searching rule sets", len(jobs), verbose) as advance:
@@ -195,12 +195,12 @@ class RuleSetSearch:
         advance: Callable[[], None],
         check: Callable[[], None],
     ) -> SampledRuleSet | None:
-        """Run one search; only the first of a class counts when its time was up."""
+        """Run one search; after the time limit only the first of a class counts."""
         check()
         left = None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
         if left == 0.0 and not job.first:
             return None
-        # Without the class: the seed does not depend on the order of the classes.
+        # Without the class, so that the seed does not depend on the order of the classes.
         stream = np.random.SeedSequence((self.seed, *job[1:]))
         seen = _half(self.rows.n_copies, stream) if self.bagging else None
         found = search_dnf(
@@ -223,7 +223,7 @@ class RuleSetSearch:
 
 
 def _half(n_rows: int, stream: np.random.SeedSequence) -> BoolArray:
-    """Draw half of the rows: as much information as a bootstrap sample, and a faster search."""
+    """Draw half of the rows: as informative as a bootstrap sample, and faster to search."""
     seen = np.zeros(n_rows, dtype=np.bool_)
     seen[np.random.default_rng(stream.spawn(1)[0]).permutation(n_rows)[: (n_rows + 1) // 2]] = True
     return seen

@@ -1,4 +1,4 @@
-"""From sampled rule sets to a vote: weights by errors, the model, and its votes on unseen rows."""
+"""From sampled rule sets to a vote: weights, the model, and out-of-bag votes."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray, IntArray
 
 DEFAULT_SMOOTHING = 2.0
-"""Smoothing where no row was left out by a search of each class."""
+"""Default smoothing if no row is out of bag for each class."""
 
 MOST_SMOOTHING = 64.0
-"""Probabilities are then those of the class shares, but for the label."""
+"""Probabilities are then the class shares, except for the label."""
 
 
 @dataclass(frozen=True)
 class OutOfBag:
-    """Scores of the rows that a search of each class left out, with their classes and weights."""
+    """Out-of-bag scores of rows, with their classes and weights."""
 
     scores: FloatArray
     labels: IntArray
@@ -48,20 +48,20 @@ class OutOfBag:
         alpha: float,
         weight: Weight,
     ) -> OutOfBag:
-        """Let on each row those rule sets vote that were found without it.
+        """Sum the votes, on each row, of the rule sets that were found without it.
 
         Parameters
         ----------
         found : mapping of class to samples
-            What the searches of each class found.
+            Results of the searches of each class.
         parts : sequence of EnsembleRows
-            The rows to search on, then any other rows.
+            The search rows, then any other rows.
         opposite : int or None
             The class without rule sets.
         n_classes : int
             Number of classes.
         alpha, weight
-            How rule sets are weighed.
+            How rule sets are weighted.
         """
         labels = np.concatenate([part.merged.labels for part in parts])
         weights = np.concatenate([part.merged.weights for part in parts])
@@ -76,12 +76,12 @@ class OutOfBag:
     def curve(self, model: RuleSetVotes) -> RiskCoverage:
         """Return coverage and errors for each lead; the model breaks ties."""
         if not len(self.labels):
-            raise ValueError("no row was left out by a search of each class: raise n_samples")
+            raise ValueError("no row is out of bag for each class: raise n_samples")
         wrong = model.decide(self.scores) != self.labels
         return count_risk_coverage(wrong, margins_of(self.scores), self.weights)
 
     def smoothing(self, model: RuleSetVotes) -> float:
-        """Return the smoothing of the lowest log-loss, of powers of two above 1 / rows."""
+        """Return the smoothing with minimum log-loss, among powers of two above 1 / rows."""
         if not len(self.labels):
             return DEFAULT_SMOOTHING
         least = math.ceil(-math.log2(len(self.labels)))
@@ -94,7 +94,7 @@ class OutOfBag:
         return trials[int(np.argmin(losses))]
 
     def _merge_rows(self) -> OutOfBag:
-        """Merge rows of the same scores and class; copies of few rows have few of them."""
+        """Merge rows with the same scores and class; a few rows with copies have few of them."""
         keys = np.column_stack([self.scores, self.labels])
         order = np.lexsort(keys.T)
         new = np.r_[True, (keys[order][1:] != keys[order][:-1]).any(axis=1)]
@@ -107,7 +107,7 @@ class OutOfBag:
 def compare_terms(
     found: Mapping[int, Sequence[SampledRuleSet]], parts: Sequence[EnsembleRows], n_classes: int
 ) -> list[CoverComparison]:
-    """Count the terms of all rule sets on the rows that their search saw, and on the others."""
+    """Count the terms of all rule sets on the rows that their search used, and on the others."""
     compared = []
     for head, samples in found.items():
         for sample in samples:
@@ -129,10 +129,10 @@ def unseen_scores(
     alpha: float,
     weight: Weight,
 ) -> FloatArray:
-    """Return the score of a class on each copy of a row, NaN where all searches saw it.
+    """Return the score of a class on each copy of a row; NaN if all searches used it.
 
-    Rule sets weigh by their errors on all other rows: neither the search for a rule set that votes
-    nor its weight knows the class of the row.
+    Rule sets are weighted by their errors on all other rows: neither the search for a voting rule
+    set nor its weight uses the class of the row.
     """
     n_searched, n_rows = parts[0].n_copies, sum(part.n_copies for part in parts)
     times: dict[CanonicalRuleSet, IntArray] = {}
@@ -154,7 +154,7 @@ def unseen_scores(
 
 
 def _unseen(sample: SampledRuleSet, n_rows: int, n_searched: int) -> BoolArray:
-    """Tell which copies of rows the search left out."""
+    """Return which copies of rows the search did not use."""
     unseen = np.ones(n_rows, dtype=np.bool_)
     unseen[:n_searched] = False if sample.seen is None else ~sample.seen
     return unseen
@@ -182,9 +182,9 @@ def weigh_rule_sets(
     weight: Weight,
     others: EnsembleRows | None,
 ) -> dict[int, Posterior]:
-    """Weigh the rule sets of each class by their errors.
+    """Weight the rule sets of each class by their errors.
 
-    With other rows than those searched on, these weights are the prior; errors on the others
+    With rows other than the search rows, these weights are the prior; errors on the other rows
     complete them.
     """
     posteriors = {}
@@ -204,7 +204,7 @@ def voting_model(
     max_terms: int,
     bound_weight: float,
 ) -> RuleSetVotes:
-    """Make the model of weighed rule sets, with what certificates and statistics need.
+    """Create the model of weighted rule sets, with the inputs of certificates and statistics.
 
     `bound_weight` is the weight of the rows that the errors of the rule sets were counted on.
     """

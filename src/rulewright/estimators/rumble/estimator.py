@@ -57,13 +57,13 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
 
 NORM = Named(NORMS, WeightNorm)
-NO_RULES = "no rule is worth its penalty: the constant rule is taken alone"
-SAME_ROWS = "labels, intervals or pairs were taken from the rows that the weights were fitted to"
+NO_RULES = "no rule improves the score by more than its penalty: only the constant rule is used"
+SAME_ROWS = "labels, intervals or pairs come from the same rows as the weights"
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedScores:
-    """A model before its scores are probabilities, and how it was found."""
+    """A model before its scores become probabilities, and how it was found."""
 
     model: AdditiveRules
     prefixes: tuple[Prefix, ...]
@@ -71,14 +71,14 @@ class LearnedScores:
 
 
 class RumbleClassifier(CheckedClassifier[AdditiveRules]):
-    r"""The best weights for a prefix of rules that are generated, in order, without labels.
+    r"""Weights for the best prefix of rules that are generated, in prior order, without labels.
 
-    Rules :math:`x_j` are 1 where they hold, -1 where they fail and 0 where a value they need is
+    Rules :math:`x_j` are 1 where they apply, -1 where they do not, and 0 if a value they need is
     missing. After every new rule the weights of all rules so far maximise a criterion: for
     ``"mmv"`` the mean of the margins :math:`y\, w \cdot x` minus their variance, with
-    :math:`\|w\|_p \leq 1`. A penalty grows with the number of rules generated; the prefix with the
-    best criterion minus penalty is taken. So the order of the rules is a prior, which `bias`
-    describes. Of more than two classes each has a score against all others, over one repository.
+    :math:`\|w\|_p \leq 1`. A penalty grows with the number of generated rules; the prefix with the
+    best criterion minus penalty is used. So the order of the rules is a prior, which `bias`
+    describes. With more than two classes each has a score against all others, over one repository.
 
     Attributes
     ----------
@@ -87,13 +87,13 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
     classes_ : ndarray
         Class labels.
     trace_ : list of list of TraceStep
-        For each score the prefixes with new weights: rules generated, objective, penalty, score and
-        number of rules with a weight.
+        For each score, the prefixes with new weights: number of generated rules, objective,
+        penalty, score, and number of rules with nonzero weights.
     budget_ : float
-        The budget of "svm1".
+        The budget for "svm1".
     weighed_rows_ : ndarray
-        Places of the rows that the weights were fitted to: all, unless `bias_share` sets some
-        aside.
+        Places of the rows that the weights were fitted to: all, unless `bias_share` holds some
+        out.
 
     Examples
     --------
@@ -107,8 +107,8 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
 
     criterion: str = Parameter(
         Choice(tuple(PRACTICAL)),
-        'What the weights maximise: mean minus variance of the margins ("mmv"), the mean margin of '
-        'balanced classes ("margin"), or minus the hinge loss ("svm1").',
+        'Criterion of the weights: mean minus variance of the margins ("mmv"), the mean margin '
+        'with balanced classes ("margin"), or minus the hinge loss ("svm1").',
         default="mmv",
         kw_only=False,
     )
@@ -120,8 +120,8 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
     )
     budget: Any = Parameter(
         Budget(),
-        'Most that the sizes of the weights sum to for "svm1"; 1 gives a single rule. "cv" chooses '
-        "one of 1, 2, 5, 10, 20 and 50 by five folds, or takes 1 for fewer than 50 rows.",
+        'Maximum sum of absolute weights for "svm1"; 1 gives a single rule. "cv" chooses one of '
+        "1, 2, 5, 10, 20 and 50 by five folds (1 with fewer than 50 rows).",
         default="cv",
     )
     bias: Any = Parameter(
@@ -131,53 +131,53 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         default=None,
     )
     max_bins: int = Parameter(
-        Integer(2), "Most intervals of a numeric column, without `bias`.", default=4
+        Integer(2), "Maximum number of intervals per numeric column, without `bias`.", default=4
     )
     pairs: str | None = Parameter(
         Choice(("or", "and", "signed"), optional=True),
-        'How pairs of rules are joined, without `bias`; "signed" joins by "or" and by "implies".',
+        'How pairs of rules are combined, without `bias`; "signed" uses "or" and "implies".',
         default="or",
     )
     max_candidates: int | None = Parameter(
-        Integer(1, optional=True), "Most rules that are generated.", default=None
+        Integer(1, optional=True), "Maximum number of generated rules.", default=None
     )
     max_rules: int | None = Parameter(
         Integer(0, optional=True),
-        "Most rules in the model; of more than two classes, in the score of each class. Of more "
-        "rules the smallest weights become 0 one by one, and the others are weighed anew.",
+        "Maximum number of rules; with more than two classes, per class. In larger models the "
+        "smallest weights are set to 0 one by one, and the others are refitted.",
         default=None,
     )
     max_active: int = Parameter(
         Integer(1),
-        "Rules in the optimisation; of more, the one with the smallest weight is taken out.",
+        "Maximum number of rules in the optimisation; beyond it, the smallest weight is dropped.",
         default=100,
     )
     capacity: float | None = Parameter(
         Real(0, optional=True),
-        'Constant of the penalty; by default 1 for "mmv" and 0.1 for others. 0 charges nothing, so '
-        "that no rule is one too many.",
+        'Factor of the penalty for generated rules; by default 1 for "mmv" and 0.1 otherwise. 0 '
+        "turns the penalty off.",
         default=None,
     )
     delta: float = Parameter(
-        Real(1e-12, 1 - 1e-12), "Probability of failure in the penalty.", default=0.05
+        Real(1e-12, 1 - 1e-12), "Failure probability in the penalty.", default=0.05
     )
     bias_share: float = Parameter(
         Real(0, 0.9),
-        "Share of the rows, drawn by their places alone, that intervals are cut and pairs are "
-        "chosen on; the weights are then fitted to the other rows, for which certificates hold.",
+        "Share of the rows, drawn by their places only, for cutting intervals and choosing pairs; "
+        "the weights are then fitted to the other rows, for which certificates are valid.",
         default=0.0,
     )
     calibration: str | None = Parameter(
         Choice(tuple(CALIBRATIONS), optional=True),
-        "How scores become probabilities, fitted to the scores of rows left out. None fits a "
-        "temperature to the training rows, as for fewer than 50 rows.",
+        "Calibration of the probabilities, fitted on out-of-fold scores. None fits a temperature "
+        "on the training rows, as with fewer than 50 rows.",
         default="platt",
     )
-    cv: Any = Parameter(Splitting(), "Folds of the calibration; a number or a splitter.", default=5)
+    cv: Any = Parameter(Splitting(), "Folds of the calibration: a number or a splitter.", default=5)
     time_limit: float | None = Parameter(
         Real(0, above=True, optional=True),
-        "Seconds for the whole fit, about; the best prefixes found by then are taken, and another "
-        "fit may find others.",
+        "Approximate time limit for the whole fit, in seconds. The best prefixes found so far are "
+        "then used, and another run may find others.",
         default=None,
     )
 
@@ -187,8 +187,8 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
     def paper_relational(cls, **overrides: Any) -> Self:
         """Return the settings of the thesis for related tables and molecules (chapter 6).
 
-        The 2-norm instead of the 1-norm, as related rules share their weight, and no penalty for
-        the number of rules; of those generated, 100 at most are weighed.
+        They use the 2-norm instead of the 1-norm, because related rules share their weight, no
+        penalty for the number of rules, and at most 100 rules with a weight.
         """
         return cls.paper(**{"norm": "l2", "capacity": 0.0, "max_active": 100, **overrides})
 
@@ -198,7 +198,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
                 f"{type(self).__name__} needs two rows or more, n_samples=1 is too few"
             )
         if self.criterion == "margin" and len(np.unique(rows.labels)) == 1:
-            text = "there is one class only, which cannot be balanced: it is always predicted"
+            text = "there is only one class, which cannot be balanced: it is always predicted"
             warnings.warn(text, UserWarning, stacklevel=4)
         random, bias = check_random_state(self.random_state), self._bias(rows)
         making, weighed = set_aside(rows, self.bias_share, random)
@@ -229,14 +229,14 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         n_bootstraps: int = 50,
         random_state: Any = 0,
     ) -> RuleStability:
-        """Tell how often each rule is chosen again on bootstrap samples of the rows.
+        """Measure how often each rule is chosen on bootstrap samples of the rows.
 
         Parameters
         ----------
         X, y, sample_weight : rows, classes and weights
-            What the learner was fitted to; the rules are generated from all of them again.
+            The training data; the rules are regenerated from all of them.
         n_bootstraps : int
-            Samples: of n rows n are drawn with replacement, by their weights.
+            Number of samples: n of n rows, drawn with replacement by weight.
         random_state : int, RandomState or None
             Seed of the samples.
         """
@@ -251,7 +251,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         return bootstrap_stability(model, weighing, repository, weighed, n_bootstraps, random)
 
     def _bias(self, rows: TrainingSet) -> Bias:
-        """Return the bias that is asked for."""
+        """Return the requested bias."""
         if self.bias is None:
             return default_bias(self.max_bins, self.pairs)
         return read_bias(self.bias, rows)
@@ -289,7 +289,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         return Weighing(**{**settings, "budget": budget, "norm": NORM.make(self.norm)})
 
     def _budget_folds(self, rows: TrainingSet, random: np.random.RandomState) -> Folds | None:
-        """Part the rows to choose a budget by, if there is one to choose."""
+        """Split the rows to choose a budget, if there is one to choose."""
         if self.criterion != "svm1" or self.budget != "cv":
             return None
         if count_effective_rows(rows.weights) < LEAST_ROWS:
@@ -308,7 +308,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         return choose_budget(model, rows, folds, self._n_threads)
 
     def _figures(self, repository: Repository, prefixes: list[Prefix]) -> dict[str, Any]:
-        """Note down how the weights were found."""
+        """Record how the weights were found."""
         doubts = [SAME_ROWS] if self.bias_share == 0 and repository.bias.looks_at_rows else []
         alone = all(prefix.n_generated == 1 for prefix in prefixes)
         return {
@@ -324,15 +324,15 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         }
 
     def _compare_folds(self, rows: TrainingSet) -> Iterator[CoverComparison]:
-        """Learn without each fold, unless there is a time to keep."""
+        """Learn without each fold, unless there is a time limit."""
         return super()._compare_folds(rows) if self.time_limit is None else iter(())
 
     def _score_left_out(
         self, learn: Callable[..., LearnedScores], rows: TrainingSet, folds: Folds | None
     ) -> tuple[OutOfFold | None, list[CoverComparison]]:
-        """Return the scores of every row by the model that was learned without its fold.
+        """Return the out-of-fold scores of all rows, and the coverage of the folds' rules.
 
-        And what the rules of these models cover on both sides.
+        The coverage is counted on training and on held-out rows.
         """
         if folds is None:
             return None, []
@@ -348,7 +348,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
     def _with_probabilities(
         self, model: AdditiveRules, rows: TrainingSet, left_out: OutOfFold | None
     ) -> AdditiveRules:
-        """Turn scores into probabilities, by rows left out or by a temperature of all rows."""
+        """Convert scores to probabilities: by held-out rows, or by a temperature on all rows."""
         if self.calibration is not None and left_out is not None:
             calibration = CALIBRATIONS[self.calibration](
                 n_rows=count_effective_rows(left_out.weights)
@@ -363,10 +363,10 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         return with_probabilities(warmed, rows, None, None)
 
     def _warn_of_idle(self, repository: Repository) -> None:
-        """Warn of generators of a given bias that made no rule."""
+        """Warn about generators of a given bias that created no rule."""
         if self.bias is not None and repository.idle:
             names = ", ".join(repository.idle)
-            warnings.warn(f"bias: no rules came of {names}", UserWarning, stacklevel=5)
+            warnings.warn(f"bias: {names} created no rules", UserWarning, stacklevel=5)
 
 
 def _count(folds: Folds | None) -> int:

@@ -1,4 +1,4 @@
-"""What a fit of RUMBLE starts from: bias, rows to make rules from, and the budget of the SVM."""
+"""Preparation of a RUMBLE fit: bias, rows to create rules from, and the budget of the SVM."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rulewright.model import AdditiveRules
 
 BUDGETS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
-"""The budgets that cross-validation chooses from."""
+"""The candidate budgets of cross-validation."""
 
 N_FOLDS = 5
 
@@ -28,11 +28,11 @@ class Budget:
     """A number above 0, or "cv"."""
 
     def accepts(self, value: object) -> bool:
-        """Tell whether the value is allowed."""
+        """Return whether the value is allowed."""
         return value == "cv" if isinstance(value, str) else Real(0, above=True).accepts(value)
 
     def parse(self, text: str) -> object:
-        """Read a value from the command line."""
+        """Parse a value from the command line."""
         return text if text == "cv" else float(text)
 
     def __str__(self) -> str:
@@ -45,18 +45,18 @@ def choose_budget(
     folds: Folds,
     n_threads: int,
 ) -> float:
-    """Return the budget with the most weight predicted rightly, of equal ones the smallest.
+    """Return the budget with the highest held-out accuracy; ties go to the smallest.
 
     Parameters
     ----------
     learn : callable
-        Learns a model for a budget from rows, and calls a function between its steps.
+        Learns a model for a budget from rows; calls a function between its steps.
     rows : TrainingSet
         The rows.
     folds : Folds
         The rows in folds.
     n_threads : int
-        Threads.
+        Number of threads.
     """
 
     def right(fold: int, check: Callable[[], None]) -> FloatArray:
@@ -76,7 +76,7 @@ def read_bias(given: Any, rows: TrainingSet) -> Bias:
     positive = None if bias.target is None else bias.target.positive
     names = [str(label) for label in rows.classes.tolist()]
     if positive is not None and positive not in names:
-        raise BiasError("target", f"positive {positive!r} is none of {', '.join(names)}")
+        raise BiasError("target", f"positive {positive!r} is not one of {', '.join(names)}")
     return bias
 
 
@@ -93,16 +93,14 @@ def _bias_of(given: Any) -> Bias:
 def set_aside(
     rows: TrainingSet, share: float, random: np.random.RandomState
 ) -> tuple[TrainingSet | None, TrainingSet]:
-    """Part rows to make rules from and rows to weigh them on; without a share they are the same.
+    """Split off the rows to create rules from; without a share, all rows do both.
 
-    They are drawn by their places alone: equal shares of the classes would tell of the others.
+    Rows are drawn by their places only: a stratified split would reveal class shares of the others.
     """
     if share == 0:
         return None, rows
     places = random.permutation(rows.n_rows)
     n_aside = min(max(1, round(share * rows.n_rows)), rows.n_rows - 2)
     if n_aside < 1:
-        raise ValueError(
-            f"bias_share={share!r}: {rows.n_rows} rows are too few to set some aside; take 0"
-        )
+        raise ValueError(f"bias_share={share!r}: {rows.n_rows} rows are too few to split; use 0")
     return rows.take(np.sort(places[:n_aside])), rows.take(np.sort(places[n_aside:]))

@@ -1,4 +1,4 @@
-"""How often each rule is chosen again when rows are drawn anew."""
+"""How often each rule is chosen when rows are resampled."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from rulewright.rules import Formula
 
 _Choice: TypeAlias = tuple[int, int, bool]
-"""Line, class, and whether the rule speaks for it."""
+"""Line, class, and whether the rule votes for it."""
 
 
 @dataclass(frozen=True)
 class StableRule:
-    """A rule: its body, the class it speaks for (or against), and how often it was chosen.
+    """A rule: its body, the class it votes for (or against), and how often it was chosen.
 
-    `share` is that of the bootstrap samples in which it has a weight of this sign for this class;
-    `in_model` tells whether the model has it.
+    `share` is the share of bootstrap samples in which it has a weight of this sign for this class;
+    `in_model` says whether the model has it.
     """
 
     body: Formula
@@ -38,7 +38,7 @@ class StableRule:
 
 @dataclass(frozen=True)
 class RuleStability:
-    """All rules that were chosen or are in the model, the most frequent first.
+    """All rules that were chosen or are in the model, most frequent first.
 
     Attributes
     ----------
@@ -80,20 +80,20 @@ def bootstrap_stability(
     n_bootstraps: int,
     random: np.random.RandomState,
 ) -> RuleStability:
-    """Weigh the same repository on bootstrap samples and count how often each rule is chosen.
+    """Refit the weights of a repository on bootstrap samples, and count how often rules are chosen.
 
     Parameters
     ----------
     model : AdditiveRules
         The model of all rows.
     weighing : Weighing
-        How it was weighed.
+        How it was weighted.
     repository, rows : Repository and TrainingSet
-        Its rules, on the rows that it was weighed on.
+        Its rules, on the rows of its weights.
     n_bootstraps : int
-        Samples: of n rows n are drawn with replacement, by their weights.
+        Number of samples: n of n rows, drawn with replacement by weight.
     random : RandomState
-        Source of the samples.
+        Random numbers for the samples.
     """
     check_whole("n_bootstraps", n_bootstraps, 1)
     n_classes, shares = len(rows.classes), rows.weights / rows.weights.sum()
@@ -118,7 +118,7 @@ def bootstrap_stability(
 def _list_rules(
     model: AdditiveRules, repository: Repository, times: Counter[_Choice], n: int
 ) -> tuple[StableRule, ...]:
-    """Give the chosen rules and those of the model, the most frequent first."""
+    """Return the chosen rules and those of the model, most frequent first."""
     own = {
         (rule.body.key, rule.head.first, rule.outcome.value > 0): rule.body for rule in model.rules
     }

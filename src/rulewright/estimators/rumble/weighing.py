@@ -1,4 +1,4 @@
-"""Weights for the rules of a repository: the best prefix for each class, and the model of them."""
+"""Weights for the rules of a repository: the best prefix per class, and the resulting model."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from rulewright.weighting import Criterion, CriterionState
 
 PRACTICAL = {"mmv": 1.0, "margin": 0.1, "svm1": 0.1}
-"""The criteria, with the constants of the thesis' experiments inside the root of the penalty."""
+"""The criteria, with the constants of the thesis inside the root of the penalty."""
 
 NOTHING_BETTER = "no later prefix can be better"
 ALL_RULES = "all rules"
 
 LEAST_COUNT = 2.0
-"""Number of rows that weights stand for at least: of fewer there is no variance."""
+"""Minimum number of rows that weights represent: fewer have no variance."""
 
 CONSTANT = 0
 """Line of the constant rule."""
@@ -40,17 +40,17 @@ CONSTANT = 0
 
 @dataclass(frozen=True)
 class WeightNorm:
-    """Which weights are allowed: those of a norm up to a radius.
+    """Constraint on the weights: a norm up to a radius.
 
     Parameters
     ----------
     p : float
-        The norm, 1 or more; infinity is the largest size of a weight. 1 gives few rules.
+        The norm, at least 1; infinity is the maximum absolute weight. 1 gives few rules.
     radius : float
-        Largest norm of the weights: a larger one counts the variance more, and allows weights
+        Maximum norm of the weights. A larger one penalises the variance more, and allows weights
         closer to Fisher's discriminant.
     shape : {"ball", "sphere"}
-        Whether the norm is at most the radius, or equal to it ("sphere", for p = 2 only).
+        Whether the norm is at most the radius, or equal to it ("sphere", only for p = 2).
     """
 
     p: float = 1.0
@@ -79,9 +79,9 @@ NORMS: dict[str, Callable[..., WeightNorm]] = {
 def criterion_of(
     name: str, norm: WeightNorm, budget: float, constant: float | None = None
 ) -> Criterion:
-    """Return the criterion of a name with its settings.
+    """Return the named criterion with its settings.
 
-    Where no rule is charged for, nothing but the norm limits the weights.
+    Without a penalty for rules, only the norm limits the weights.
     """
     if name == "mmv":
         sphere = norm.shape == "sphere"
@@ -90,7 +90,7 @@ def criterion_of(
 
 
 def penalty_of(name: str, n: float, delta: float, constant: float | None) -> Callable[[int], float]:
-    """Return what a criterion charges for i rules generated on n rows."""
+    """Return the penalty of a criterion as a function of the number of rules generated."""
     c = PRACTICAL[name] if constant is None else constant
     if name == "mmv":
         return partial(mmv_penalty, n=n, delta=delta, constant=c)
@@ -99,12 +99,12 @@ def penalty_of(name: str, n: float, delta: float, constant: float | None) -> Cal
 
 
 def balanced_rows(share: float, n: float) -> float:
-    """Return as how many rows n count if each class gets half of the weight: 1 / sum of squares."""
+    """Return the effective number of n rows if each class gets half of the weight."""
     return 4 * n * share * (1 - share) if 0 < share < 1 else n
 
 
 class TraceStep(NamedTuple):
-    """A prefix whose weights differ from those before: what it is worth and what it costs."""
+    """A prefix with new weights: its objective and its penalty."""
 
     n_generated: int
     objective: float
@@ -130,15 +130,15 @@ class Selection:
     Parameters
     ----------
     penalty : callable
-        What a prefix is charged, by the number of rules generated; it grows with it.
+        Penalty by the number of generated rules; increasing.
     largest : float
-        What no objective exceeds.
+        Upper bound of all objectives.
     cap : int
-        Most rules in the working set.
+        Maximum number of rules in the working set.
     max_candidates : int, optional
-        Most rules generated.
+        Maximum number of generated rules.
     deadline : float, optional
-        Time by the monotonic clock when the best prefix so far is taken.
+        Time limit on the monotonic clock; the best prefix so far is then used.
     """
 
     penalty: Callable[[int], float]
@@ -148,7 +148,7 @@ class Selection:
     deadline: float | None = None
 
     def stop_reason(self, n_generated: int, best: float) -> str | None:
-        """Tell why no further rule is asked for, or None."""
+        """Return why no further rule is generated, or None."""
         if self.largest - self.penalty(n_generated) < best:
             return NOTHING_BETTER
         if self.deadline is not None and time.monotonic() >= self.deadline:
@@ -161,8 +161,8 @@ def find_best_prefix(
 ) -> Prefix:
     """Add rules one by one and return the prefix with the best score.
 
-    The score is the objective minus the penalty; of equal scores the shorter prefix wins. A rule
-    that cannot change the best weights is not solved for: the objective stays, the penalty grows.
+    The score is the objective minus the penalty; ties go to the shorter prefix. Rules that cannot
+    change the best weights are skipped by the solver: the objective stays, the penalty grows.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def find_best_prefix(
     selection : Selection
         Penalty and limits.
     check : callable
-        Called before every rule; it may raise to end the loop.
+        Called before every rule; may raise to stop the loop.
     """
     best, trace, reason = None, [], None
     score = -np.inf
@@ -197,12 +197,12 @@ def find_best_prefix(
         reason = selection.stop_reason(number, score)
         if reason is not None:
             break
-    assert best is not None, "rule 0 is always there"
+    assert best is not None, "rule 0 always exists"
     return Prefix(*best, tuple(trace), reason or ALL_RULES)
 
 
 def constant_prefix(sign: float, penalty: float) -> Prefix:
-    """Return the prefix of the constant rule where all rows are of one class: no rule is better."""
+    """Return the prefix of the constant rule for rows of a single class: no rule is better."""
     line, weight = np.zeros(1, dtype=np.int32), np.array([float(sign)])
     step = TraceStep(1, 1.0, penalty, 1.0 - penalty, 1)
     return Prefix(1, MarginWeights(line, weight, 1.0, 0.0, 1.0, 0.0), (step,), NOTHING_BETTER)
@@ -210,7 +210,7 @@ def constant_prefix(sign: float, penalty: float) -> Prefix:
 
 @dataclass(frozen=True)
 class Weighing:
-    """How rules are weighed; the fields are parameters of `RumbleClassifier`."""
+    """How rules are weighted; the fields are parameters of `RumbleClassifier`."""
 
     criterion: str
     norm: WeightNorm
@@ -230,20 +230,20 @@ class Weighing:
         check: Callable[[], None],
         seconds: float | None = None,
     ) -> list[Prefix]:
-        """Find the best prefix of each score: one of two classes, else one for each class.
+        """Find the best prefix of each score: one for two classes, else one per class.
 
         Parameters
         ----------
         repository : Repository
             The rules, on the rows.
         labels, weights : arrays
-            Class and weight of each row; some weights may be 0.
+            Class and weight of each row; weights may be 0.
         n_classes : int
             Number of classes.
         check : callable
-            Called before every rule; it may raise.
+            Called before every rule; may raise.
         seconds : float, optional
-            Time for all scores together.
+            Time limit for all scores together.
         """
         n_scores = n_classes if n_classes > 2 else 1
         started, found = time.monotonic(), []
@@ -261,7 +261,7 @@ class Weighing:
         deadline: float | None,
         check: Callable[[], None],
     ) -> Prefix:
-        """Find the best prefix of rows of the classes +1 and -1."""
+        """Find the best prefix for rows of the classes +1 and -1."""
         shares = weights / weights.max()
         shares /= shares.sum()
         n = max(count_effective_rows(weights), LEAST_COUNT)
@@ -279,14 +279,14 @@ class Weighing:
             return prefix
         lines = prefix.solution.lines
         path = keep_few(criterion, repository.covers[lines], signs, shares, self.max_rules, n)
-        # The constant rule is no rule to read.
+        # The constant rule is not shown.
         few = next(one for one in path if np.count_nonzero(lines[one.lines]) <= self.max_rules)
         return replace(prefix, solution=replace(few, lines=lines[few.lines]))
 
 
 @dataclass(frozen=True, eq=False)
 class ClassScore:
-    """The score of a class against all others: rules by their lines, and their weights."""
+    """The score of a class against all others: lines and weights of rules."""
 
     head: int
     lines: IntArray
@@ -298,9 +298,9 @@ class ClassScore:
         return float(self.weights[self.lines == CONSTANT].sum())
 
     def rules(self, n_classes: int) -> Iterator[tuple[int, int, float]]:
-        """Give line, class and response of the rules with a weight, without the constant.
+        """Yield line, class and response of the rules with nonzero weights, without the constant.
 
-        Of two classes a negative weight speaks for the other; of several it takes from its own.
+        With two classes a negative weight raises the other class; with several it lowers its own.
         """
         for line, weight in zip(self.lines.tolist(), self.weights.tolist(), strict=True):
             if line != CONSTANT and weight != 0:
@@ -316,7 +316,7 @@ def collect_class_scores(prefixes: Sequence[Prefix]) -> list[ClassScore]:
 def rule_model(
     scores: Sequence[ClassScore], repository: Repository, rows: TrainingSet, summary: dict[str, Any]
 ) -> AdditiveRules:
-    """Make the model of scores; of two classes one score is for both."""
+    """Create the model from scores; with two classes one score serves both."""
     n_classes, holds = len(rows.classes), repository.covers.holds
     intercepts, rules = np.zeros(n_classes), []
     for score in scores:
@@ -332,5 +332,5 @@ def rule_model(
 
 
 def _find_class(head: int, weight: float, n_classes: int) -> tuple[int, float]:
-    """Return the class that a weight speaks for, and how much."""
+    """Return the class that a weight raises, and by how much."""
     return (1 - head, -weight) if n_classes == 2 and weight < 0 else (head, weight)

@@ -51,16 +51,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SearchNoise:
-    """Probabilities of random steps of a local search, named as in the thesis.
+    """Probabilities of the random steps of a local search, with the names of the thesis.
 
     Parameters
     ----------
     p_g1 : float
-        Probability of a random term.
+        Probability of choosing a random term.
     p_g2 : float
-        Probability of a random literal to take out.
+        Probability of removing a random literal.
     p_s : float
-        Probability of a random literal to add.
+        Probability of adding a random literal.
     """
 
     p_g1: float = 0.2
@@ -75,43 +75,43 @@ NOISES: dict[str, Callable[..., SearchNoise]] = {
     "usual": SearchNoise,
     "swapped": partial(SearchNoise, p_g1=0.1, p_g2=0.2),
 }
-"""Noise by name: the thesis prints the first two probabilities both ways."""
+"""Named settings: the thesis prints the first two probabilities in both orders."""
 
 NOISE = Named(NOISES, SearchNoise)
 NOISE_DOC = (
-    'How often steps are random: "usual", "swapped" (the probabilities of a random term and of a '
-    "random literal to take out), or a `SearchNoise` of probabilities."
+    'Frequency of random steps in the search: "usual", "swapped" (the probabilities of choosing '
+    "a random term and of removing a random literal are exchanged), or a `SearchNoise` object."
 )
 
 
 class EncodedFold(NamedTuple):
-    """Rows to learn from and rows to judge by, both encoded by the former."""
+    """Training and held-out rows of a fold, both encoded by the training rows."""
 
     train: BooleanRows
     test: BooleanRows
 
     def compare_rules(self, formula: DnfFormula, head: int, n_classes: int) -> CoverComparison:
-        """Count the rules of a formula on both."""
+        """Count the rows covered by each rule of a formula, in both parts."""
         kept = simplify_dnf(self.train.examples(head), None, formula)
         weights = (part.term_weights(kept, n_classes) for part in self)
         return CoverComparison([Head(head, head)] * len(kept), *weights)
 
 
 class FoldResult(NamedTuple):
-    """The rule set that was found without a fold, and its accuracy there."""
+    """The rule set learned without a fold, and its accuracy on the fold."""
 
     formula: DnfFormula
     accuracy: float
 
 
 class SL2Classifier(CheckedClassifier[DnfModel]):
-    r"""One small rule set: predict the positive class where at least one of a few rules fires.
+    r"""One small rule set: predict the positive class if at least one of its rules applies.
 
-    The rule set, a formula :math:`t_1 \vee \ldots \vee t_k` of conjunctions over Boolean questions
-    (a value of a nominal column, an interval of a numeric one, or their opposites), is found by
-    stochastic local search for few training errors. Its number of rules is increased as long as
-    that helps in cross-validation; then the search is repeated with fewer literals as long as the
-    errors do not increase. With more than two classes each has a rule set.
+    The rule set is a formula :math:`t_1 \vee \ldots \vee t_k`. Its terms are conjunctions of
+    Boolean features: a value of a nominal column, an interval of a numeric column, or the negation
+    of one. A stochastic local search minimises the training errors. The number of rules grows while
+    the cross-validated accuracy improves; then the search is repeated with fewer literals while the
+    training errors do not increase. With more than two classes each class has its own rule set.
 
     Attributes
     ----------
@@ -120,9 +120,9 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
     classes_ : ndarray
         Class labels.
     n_terms_ : list of int
-        Rules asked of each rule set.
+        Number of rules requested per rule set.
     cv_accuracy_ : list of list of float
-        Mean accuracy of the folds for 1, 2, ... rules, per rule set.
+        Mean accuracy over the folds for 1, 2, ... rules, per rule set.
 
     Examples
     --------
@@ -136,41 +136,46 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
 
     max_rules: int = Parameter(
         Integer(1),
-        "Most rules in the rule set; of more than two classes, in that of each class.",
+        "Maximum number of rules; with more than two classes, per class.",
         default=30,
         kw_only=False,
     )
     size: str = Parameter(
         Choice(("cv", "max")),
-        'How many rules to search for: "cv" adds one as long as that helps in cross-validation, '
-        '"max" takes `max_rules`.',
+        'Number of rules: "cv" adds rules while the cross-validated accuracy improves, "max" uses '
+        "`max_rules`.",
         default="cv",
     )
     cv: Any = Parameter(Splitting(), "Folds of the internal cross-validation.", default=10)
-    max_steps: int = Parameter(Integer(1), "Steps of one search.", default=10_000)
-    n_restarts: int = Parameter(Integer(1), "Searches of which the best is taken.", default=1)
+    max_steps: int = Parameter(Integer(1), "Maximum number of steps per search.", default=10_000)
+    n_restarts: int = Parameter(
+        Integer(1), "Number of searches; the best result is used.", default=1
+    )
     minimise: bool = Parameter(
-        Flag(), "Whether to search for fewer literals in the end.", default=True
+        Flag(), "Whether to minimise the number of literals at the end.", default=True
     )
     noise: Any = Parameter(NOISE, NOISE_DOC, default="usual")
     init: str = Parameter(
         Choice(("seeded", "uniform")),
-        "Formulas to start from: half the literals of random positive rows, or anything.",
+        'Start of the search: "seeded" takes half the literals of random positive rows, "uniform" '
+        "any literals.",
         default="seeded",
     )
     allow_thresholds: bool = Parameter(
-        Flag(), "Whether numeric columns also give questions ``x <= t``.", default=False
+        Flag(), "Whether numeric columns also give thresholds ``x <= t``.", default=False
     )
-    max_bins: int = Parameter(Integer(2), "Most intervals of a numeric column.", default=10)
+    max_bins: int = Parameter(
+        Integer(2), "Maximum number of intervals per numeric column.", default=10
+    )
     time_limit: float | None = Parameter(
         Real(0, above=True, optional=True),
-        "Seconds for the whole fit; the best found so far is then the model, and another fit "
-        "may find another one.",
+        "Time limit for the whole fit, in seconds. The model is then the best one found so far, "
+        "and another run may give a different one.",
         default=None,
     )
     positive_class: Any = Parameter(
         CheckedByFit("label, optional"),
-        "Class that the rule set describes, of two; by default the one with the smaller weight.",
+        "Class that the rule set describes, of two classes; by default the one with less weight.",
         default=None,
     )
 
@@ -213,24 +218,24 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
         return model if self.precision_cv is None else correct_precision(model, compared, training)
 
     def _compare_folds(self, rows: TrainingSet) -> Iterator[CoverComparison]:
-        """Learn without each fold, unless there is a time to keep."""
+        """Learn without each fold, unless there is a time limit."""
         return super()._compare_folds(rows) if self.time_limit is None else iter(())
 
     def _merge_rows(self, rows: TrainingSet) -> MergedRows:
-        """Merge equal rows; where rows are repeated, the order of the rows does not matter."""
-        # Factors of classes are no repetitions: a row of a heavy class is still one row.
+        """Merge equal rows; then the order of repeated rows does not matter."""
+        # Class weights are not repetitions: a row with a large class weight is still one row.
         merged = merge_equal_rows(rows, repeat=self.class_weight is None)
         return merged.sort_rows() if len(merged.place) > len(merged.rows) else merged
 
     def _encode(self, rows: TrainingSet) -> tuple[BooleanEncoding, BooleanRows]:
-        """Choose the questions by some rows, and answer them."""
+        """Choose the Boolean features on some rows, and encode all rows."""
         encoding, covers = encode_booleans(
             rows.table, weights=rows.weights, thresholds=self.allow_thresholds, n_bins=self.max_bins
         )
         return encoding, BooleanRows(covers, rows.labels, rows.weights)
 
     def _heads(self, rows: TrainingSet) -> list[int]:
-        """Return the classes that get a rule set: the positive one of two, or all."""
+        """Return the classes with a rule set: the positive one of two, or all."""
         if len(self.classes_) != 2:
             return list(range(len(self.classes_)))
         return [positive_of_two(self.positive_class, rows)]
@@ -238,10 +243,10 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
     def _folds(
         self, training: TrainingSet, merged: MergedRows, random: np.random.RandomState
     ) -> list[EncodedFold]:
-        """Draw folds over the copies of rows; equal rows are merged inside each part."""
+        """Draw folds over the copies of rows; merge equal rows within each part."""
         if isinstance(self.cv, Integral):
             folds = assign_folds(merged.labels, self.cv, random)
-        else:  # a splitter knows nothing of copies, it splits the rows as they were given
+        else:  # a splitter does not know about copies: it splits the original rows
             merged = merged.as_given(training.weights)
             folds = assign_folds(training.labels, keep_splits(self.cv, training.places), random)
         if folds is None:
@@ -249,7 +254,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
         return [self._fold(merged, folds.held_out_mask(fold)) for fold in range(len(folds))]
 
     def _fold(self, merged: MergedRows, left_out: BoolArray) -> EncodedFold:
-        """Encode a fold by the rows it is learned from."""
+        """Encode a fold by its training rows."""
         train, test = (
             merged.rows.with_weights(merged.part(part)) for part in (~left_out, left_out)
         )
@@ -261,9 +266,9 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
     def _formula(
         self, whole: BooleanRows, folds: Sequence[EncodedFold], head: int, seed: int
     ) -> tuple[DnfFormula, list[CoverComparison]]:
-        """Find the rule set of one class: its size, its errors, then its literals.
+        """Find the rule set of one class: choose its size, minimise errors, then literals.
 
-        Those of the folds, of the same size, tell what its rules are worth on new rows.
+        Rule sets of the folds, of the same size, show how its rules perform on new rows.
         """
         n_terms = 1 if self.size == "cv" else int(self.max_rules)
         compared: list[CoverComparison] = []
@@ -290,9 +295,9 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
     def _sizes(
         self, folds: Sequence[EncodedFold], head: int, seed: int
     ) -> tuple[list[float], list[list[DnfFormula]]]:
-        """Return the mean accuracy for 1, 2, ... rules, up to the first that does not gain.
+        """Return the mean accuracy for 1, 2, ... rules, up to the first size without a gain.
 
-        And the rule sets that were found for each of these sizes, one per fold.
+        Also return the rule sets of each size, one per fold.
         """
         curve: list[float] = []
         found: list[list[DnfFormula]] = []
@@ -323,7 +328,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
         max_literals: int | None = None,
         check: Callable[[], None] | None = None,
     ) -> DnfSearchResult:
-        """Search a formula of one class; `check` ends the search of a fold early."""
+        """Search a formula for one class; `check` stops the search of a fold early."""
         left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
         found = search_dnf(
             rows.examples(head),

@@ -43,19 +43,19 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
 
 FEW_ROUNDS = 10
-"""Rounds when there are too few rows to choose their number."""
+"""Number of rounds if there are too few rows to choose it."""
 
 
 class SlipperClassifier(BoostedClassifier):
-    r"""Few rules that vote for one class each with confidence, boosted and pruned.
+    r"""A few boosted and pruned rules, each of which votes for one class with a confidence.
 
-    The score is :math:`F(x) = \sum_t C_t [x \in R_t]`; with two classes all rules vote for the
-    positive one, a default rule that covers everything carries the negative vote, and the positive
+    The score is :math:`F(x) = \sum_t C_t [x \in R_t]`. With two classes all rules vote for the
+    positive class; a default rule that covers everything carries the negative vote; the positive
     class is predicted where :math:`F > 0`. In each round a rule is grown on two thirds of the
     weight to maximise :math:`\sqrt{W_+} - \sqrt{W_-}`, pruned on the rest, and kept if it beats the
     default rule; its confidence is :math:`\frac{1}{2} \ln \frac{W_+ + e}{W_- + e}`. The number of
-    rounds is chosen by cross-validation. Responses in the model are :math:`2 C_t` (then F is in
-    units of log-odds), calibrated on the scores of rows left out.
+    rounds is chosen by cross-validation. Responses in the model are :math:`2 C_t` (in units of
+    log-odds), calibrated on out-of-fold scores.
 
     Attributes
     ----------
@@ -64,12 +64,12 @@ class SlipperClassifier(BoostedClassifier):
     classes_ : ndarray
         Class labels.
     n_rounds_ : list of int
-        Rounds that were run, one number per problem ("ovr" has one per class, others one).
+        Rounds run per problem: "ovr" has one problem per class, the others have one.
     cv_error_ : array of shape (problems, max_rules)
-        Mean error of the folds after each round; absent when the rounds were given.
+        Mean cross-validated error after each round; absent if `size="max"`.
     trace_ : dict of arrays
-        After each round: `problem`, `head`, `confidence`, `z`, `train_error`, and the `bound` on it
-        that the product of all Z gives.
+        After each round: `problem`, `head`, `confidence`, `z`, `train_error`, and the `bound` on
+        the training error from the product of all Z.
 
     Examples
     --------
@@ -83,69 +83,70 @@ class SlipperClassifier(BoostedClassifier):
 
     max_rules: int = Parameter(
         Integer(1),
-        'Most rules in the model: every round of boosting adds one. With `multiclass="ovr"` most '
-        "for each class.",
+        'Maximum number of rules: each round of boosting adds one. With `multiclass="ovr"`, per '
+        "class.",
         default=100,
         kw_only=False,
     )
     size: str = Parameter(
         Choice(("cv", "max")),
-        'How many rounds: "cv" takes as many of `max_rules` as err least in cross-validation (10 '
-        'if there are fewer than 50 rows), "max" all of them.',
+        'Number of rounds: "cv" minimises the cross-validated error (10 rounds with fewer than 50 '
+        'rows), "max" runs all `max_rules`.',
         default="cv",
     )
     cv: Any = Parameter(Splitting(), "Folds of the internal cross-validation.", default=5)
     positive_class: Any = Parameter(
         CheckedByFit("label, optional"),
-        "Class that rules vote for, of two; by default the one with the smaller weight.",
+        "Class that rules vote for, of two classes; by default the one with less weight.",
         default=None,
     )
     multiclass: str = Parameter(
         Choice(("auto", "mh", "ovr", "cost")),
-        'More than two classes: all labels at once ("mh"), one class against the others in turn'
-        ' ("ovr"), or pairs of labels weighed by `cost_matrix` ("cost"). "auto" takes "cost" '
-        'when there is a cost matrix and "mh" otherwise.',
+        'How more than two classes are handled: all labels at once ("mh"), each class against the '
+        'rest ("ovr"), or pairs of labels weighted by `cost_matrix` ("cost"). "auto" is "cost" '
+        'with a cost matrix, else "mh".',
         default="auto",
     )
     cost_matrix: Any = Parameter(
         CheckedByFit("array of shape (classes, classes), optional"),
-        "What predicting column j costs where row k is true; 0 on the diagonal. Rules are learned "
-        "by these costs, and classes are chosen by them unless `decision` is set.",
+        "Cost of predicting column j when row k is true; 0 on the diagonal. Used for learning the "
+        "rules and, unless `decision` is set, for choosing classes.",
         default=None,
     )
     grow_share: float = Parameter(
         Real(0, 1, above=True),
-        "Share of the weight that a rule is grown on; the rest prunes it. Fewer than 50 rows "
-        "are always taken whole.",
+        "Share of the weight that a rule is grown on; the rest prunes it. With fewer than 50 rows "
+        "all are used for growing.",
         default=2 / 3,
     )
-    stratify: bool = Parameter(Flag(), "Whether that share is taken of every class.", default=True)
+    stratify: bool = Parameter(Flag(), "Whether to stratify that split by class.", default=True)
     max_conditions: int | None = Parameter(
-        Integer(1, optional=True), "Most conditions in a rule.", default=None
+        Integer(1, optional=True), "Maximum number of conditions per rule.", default=None
     )
     min_weight: float = Parameter(
-        Real(0), "Least weight that a rule must cover in the rows it is grown on.", default=0.0
+        Real(0), "Minimum weight that a rule must cover in its growing rows.", default=0.0
     )
-    allow_not_equal: bool = Parameter(Flag(), "Whether ``!=`` is a condition too.", default=False)
+    allow_not_equal: bool = Parameter(Flag(), "Whether rules may use ``!=``.", default=False)
     missing_conditions: bool = Parameter(
-        Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
+        Flag(), 'Whether rules may use "is missing" and "is known".', default=False
     )
     cut_points: Threshold = Parameter(
         Choice(("short", "observed", "midpoint")),
-        'Where between two values a cut lies: at the covered one ("observed"), which is written '
-        'shorter if it has many digits ("short"), or halfway ("midpoint").',
+        'Where a threshold lies between two values: at the covered value ("observed"), at a '
+        'shorter number if it has many digits ("short"), or halfway ("midpoint").',
         default="short",
     )
     max_bins: int | None = Parameter(
         Integer(2, optional=True),
-        "Most bins of a numeric column; by default one per value up to 2,048 rows, 255 beyond.",
+        "Maximum number of bins per numeric column. By default one per value up to 2,048 rows, "
+        "255 beyond.",
         default=None,
     )
     calibration: str | None = Parameter(
         Choice(("auto", *CALIBRATIONS), optional=True),
-        'How scores become probabilities, fitted to the scores of rows left out: "auto" is '
-        '"platt" when the rounds are chosen by cross-validation, and None, the link of the '
-        "paper, otherwise.",
+        'Calibration of the probabilities, fitted on out-of-fold scores. "auto" is "platt" if '
+        "cross-validation chooses the number of rounds, else None: the link function of the "
+        "paper.",
         default="auto",
     )
 
@@ -165,14 +166,14 @@ class SlipperClassifier(BoostedClassifier):
         constraints = self._checked_constraints(rows)
         self.n_rounds_: list[int] = []
         self.trace_: dict[str, FloatArray] = {}
-        self.__dict__.pop("cv_error_", None)  # of the fit before
+        self.__dict__.pop("cv_error_", None)  # from an earlier fit
         if len(rows.classes) == 1:
             summary = self._summary(rows, constraints)
             return AdditiveRules(rows.schema, rows.classes, (0.0,), (), summary)
         costs = read_costs(self.cost_matrix, class_names(rows.classes), "cost_matrix")
         problems = self._problems(rows, costs)
         random = check_random_state(self.random_state)
-        # Drawn first, so that folds or none make no difference to the rules.
+        # Drawn first: the rules are the same with and without folds.
         seeds = [int.from_bytes(random.bytes(8), "little") for _ in problems]
         n_rounds, folds = self._plan(rows, random)
         fit = self._fit_of(rows, constraints)
@@ -193,7 +194,7 @@ class SlipperClassifier(BoostedClassifier):
         if len(problems[0].heads) > 1 and (
             calibration is None or isinstance(calibration, Temperature)
         ):
-            model = model.with_decision("accuracy")  # the scores themselves are those of the costs
+            model = model.with_decision("accuracy")  # the scores already include the costs
         return with_probabilities(model, rows, calibration, out_of_fold)
 
     def _fit_of(self, rows: TrainingSet, constraints: Constraints) -> SlipperFit:
@@ -212,22 +213,22 @@ class SlipperClassifier(BoostedClassifier):
         )
 
     def _problems(self, rows: TrainingSet, costs: Costs | None) -> list[SlipperProblem]:
-        """Say which pairs of row and label are to be weighed."""
+        """Return the problems to boost: which pairs of row and label are weighted."""
         n_classes = len(rows.classes)
         matrix = None if costs is None else np.array(costs)
         if n_classes == 2 and self.multiclass == "auto":
             if matrix is not None and not (matrix[0, 1] > 0 and matrix[1, 0] > 0):
-                raise ValueError("cost_matrix: both errors of two classes must cost something")
+                raise ValueError("cost_matrix: with two classes, both errors must cost more than 0")
             return [make_class_problem(rows, positive_of_two(self.positive_class, rows), matrix)]
         kind = self.multiclass
         if kind == "auto":
             kind = "mh" if matrix is None else "cost"
         if (kind == "cost") != (matrix is not None):
             raise ValueError(
-                f"multiclass={self.multiclass!r}: 'cost' needs a cost_matrix, the others take none"
+                f"multiclass={self.multiclass!r}: 'cost' needs a cost_matrix; others exclude it"
             )
         if self.positive_class is not None:
-            raise ValueError("positive_class: only a problem of two classes has one; leave it out")
+            raise ValueError("positive_class: needs two classes; leave it out")
         if kind == "ovr":
             return [make_class_problem(rows, k) for k in range(n_classes)]
         return [every_class(rows) if matrix is None else every_cost(rows, matrix)]
@@ -235,7 +236,7 @@ class SlipperClassifier(BoostedClassifier):
     def _calibration_of(
         self, problems: Sequence[SlipperProblem], costs: Costs | None
     ) -> Calibration | None:
-        """Return the calibration; that of two classes keeps the border at F = 0 unless told."""
+        """Return the calibration; with two classes the default keeps the boundary at F = 0."""
         kind, n_classes = self.calibration, len(self.classes_)
         if kind == "auto":
             by_slope = "temperature" if n_classes == 2 else "platt"
@@ -249,7 +250,7 @@ class SlipperClassifier(BoostedClassifier):
     def _plan(
         self, rows: TrainingSet, random: np.random.RandomState
     ) -> tuple[int | None, Folds | None]:
-        """Return the rounds (None: to be chosen) and the folds (None: none are needed)."""
+        """Return the rounds (None: to be chosen) and the folds (None: not needed)."""
         n_rounds = None if self.size == "cv" else int(self.max_rules)
         few = min(FEW_ROUNDS, self.max_rules)
         if rows.n_rows < LEAST_ROWS:
@@ -268,7 +269,7 @@ class SlipperClassifier(BoostedClassifier):
         return n_rounds or few, None
 
     def _record(self, boosted: Sequence[BoostedRounds]) -> None:
-        """Keep what was seen in each round."""
+        """Store the values recorded in each round."""
         self.n_rounds_ = [len(result.rounds) for result in boosted]
         if any(result.cv_error is not None for result in boosted):
             self.cv_error_ = np.array([result.cv_error for result in boosted])

@@ -1,4 +1,4 @@
-"""SLIPPER after its rounds are known: how many, by cross-validation, and the additive model."""
+"""SLIPPER around its rounds: the cross-validated number of rounds, and the additive model."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from rulewright.kernels import CodeColumns, FloatArray, RowArray
 
 TIE = 1e-12
-"""Of two classes a score of 0 is a vote against the positive one, of several for the heaviest."""
+"""A score of 0 predicts the negative class of two, or the heaviest of several."""
 
 
 @dataclass
 class BoostedRounds:
-    """The rounds of one problem, and what was seen on the way.
+    """The rounds of one problem with their records.
 
-    `errors` are those on the training rows after each round, `coverages` what the rule of each
-    covers (None: the default rule); `cv_error`, with cross-validation, the mean of the folds, and
-    `left_out` the scores of every row by the fold that left it out.
+    `errors` are training errors after each round; `coverages` belong to the rule of each round
+    (None: the default rule). With cross-validation, `cv_error` is the mean error of the folds and
+    `left_out` has the out-of-fold scores.
     """
 
     problem: SlipperProblem
@@ -47,7 +47,7 @@ class BoostedRounds:
 
 @dataclass(frozen=True)
 class FoldRun:
-    """The rounds of one fold and the error on the rows it left out after each."""
+    """The rounds of one fold, and the held-out error after each round."""
 
     rows: NDArray[np.intp]
     codes: CodeColumns
@@ -55,7 +55,7 @@ class FoldRun:
     errors: FloatArray
 
     def scores(self, n_rounds: int, n_heads: int) -> FloatArray:
-        """Return the scores of the rows left out after so many rounds."""
+        """Return the held-out scores after `n_rounds` rounds."""
         scores = np.zeros((len(self.rows), n_heads))
         for kept in self.rounds[:n_rounds]:
             add_round(scores, kept, self.codes)
@@ -71,15 +71,15 @@ class SlipperFit:
     binned : BinnedColumns
         The training table.
     limits : SearchLimits
-        What rules may look like.
+        Constraints on the form of rules.
     threshold : {"short", "observed", "midpoint"}
-        Where between two values a cut lies.
+        Where a threshold lies between two values.
     grow_share : float
-        Share of the weight that a rule is grown on; fewer than 50 rows are taken whole.
+        Share of the weight that a rule is grown on; fewer than 50 rows are all used.
     stratify : bool
-        Whether that share is taken of every class.
+        Whether that split is stratified by class.
     n_threads : int
-        Threads; folds run side by side.
+        Number of threads; folds run in parallel.
     """
 
     binned: BinnedColumns
@@ -98,7 +98,7 @@ class SlipperFit:
         seed: int,
         advance: Callable[[], None],
     ) -> BoostedRounds:
-        """Boost `n_rounds` rounds, or as many of `max_rounds` as err least on the folds."""
+        """Boost `n_rounds` rounds, or the number up to `max_rounds` with minimum held-out error."""
         result = BoostedRounds(problem)
         if folds is not None:
             runs = self._run_folds(problem, n_rounds or max_rounds, folds, seed, advance)
@@ -139,9 +139,9 @@ class SlipperFit:
         fold: int,
         check: Callable[[], None],
     ) -> FoldRun:
-        """Boost on the other folds; one pass gives the error after every number of rounds."""
+        """Boost on the other folds, and record the held-out error after every round."""
         train, test = folds.train_rows(fold), folds.held_out_rows(fold)
-        own_seed = (seed + (fold + 1) * 2**32) % 2**64  # a round adds one
+        own_seed = (seed + (fold + 1) * 2**32) % 2**64  # each round adds 1
         boosting = self._boosting(problem.take(train), self.binned.codes.take(train), own_seed, 1)
         codes, judged = self.binned.codes.take(test), problem.take(test)
         scores = np.zeros((len(test), len(problem.heads)))
@@ -151,12 +151,12 @@ class SlipperFit:
             check()
             errors.update(add_round(scores, kept, codes))
             run.rounds.append(kept)
-            run.errors[t:] = errors.error  # of all later rounds too, if this is the last
+            run.errors[t:] = errors.error  # repeat the last error for all later rounds
             advance()
         return run
 
     def _coverage(self, problem: SlipperProblem, boosting: Rounds, kept: Round) -> Coverage | None:
-        """Count what the rule of a round covers, as far as possible on rows that pruned it."""
+        """Count what the rule of a round covers, on its pruning rows where possible."""
         if kept.rule is None:
             return None
         cover = boosting.cover(kept.rule)
@@ -169,7 +169,7 @@ class SlipperFit:
     ) -> Rounds:
         loss = problem.loss(self.limits.min_weight > 0, n_threads)
         up = self.limits.compile(self.binned.schema, loss.weight_unit)
-        # Of two classes the first is voted for by what lowers an increasing column's class.
+        # With two classes, a rule for the first class has reversed monotone constraints.
         limits = [up.swap_sides() if head == 0 else up for head in problem.heads]
         strata = problem.labels if self.stratify else np.zeros_like(problem.labels)
         grower = RuleGrower(self.binned, self.threshold, n_threads)
@@ -178,7 +178,7 @@ class SlipperFit:
 
 
 def add_round(scores: FloatArray, kept: Round, codes: CodeColumns) -> RowArray | slice:
-    """Add what a round kept to the scores (rows, heads) of other rows; return the rows covered."""
+    """Add the confidence of a round to the scores (rows, heads); return the covered rows."""
     rows = slice(None) if kept.rule is None else kept.rule.cover(codes)
     scores[rows, kept.place] += kept.confidence
     return rows
@@ -191,7 +191,7 @@ def additive_model(
     costs: Costs | None,
     summary: dict[str, Any],
 ) -> AdditiveRules:
-    """Turn rounds into a model: default rules into intercepts, equal rules into one."""
+    """Convert rounds to a model: default rules become intercepts, equal rules are merged."""
     intercepts = scores_from_f([BoostedRounds(result.problem) for result in boosted], costs)[0]
     rules: list[Rule] = []
     for result in boosted:
@@ -214,9 +214,9 @@ def additive_model(
 
 
 def scores_from_f(boosted: Sequence[BoostedRounds], costs: Costs | None) -> FloatArray:
-    """Turn F of the out-of-fold rows (of one row, if there are none) into scores: twice F.
+    """Convert out-of-fold F (or a single row of zeros) to scores: twice F.
 
-    Costs of two classes, which weighed the rows, are taken off again.
+    With two classes and costs, subtract the effect of the costs on the row weights.
     """
     parts, problem = [result.left_out for result in boosted], boosted[0].problem
     n_rows, n_classes = 1 if parts[0] is None else len(parts[0]), problem.n_classes
@@ -231,7 +231,7 @@ def scores_from_f(boosted: Sequence[BoostedRounds], costs: Costs | None) -> Floa
 
 
 def cost_offsets(problem: SlipperProblem, costs: Costs | None, n_classes: int) -> FloatArray:
-    """Return the scores where F = 0: with costs of two classes, where both cost the same."""
+    """Return the scores at F = 0: with costs for two classes, both decisions cost the same."""
     offsets = np.zeros(n_classes)
     if costs is not None and len(problem.heads) == 1:
         head = problem.heads[0]
@@ -240,7 +240,7 @@ def cost_offsets(problem: SlipperProblem, costs: Costs | None, n_classes: int) -
 
 
 def _break_tie(intercepts: FloatArray, class_weights: FloatArray) -> None:
-    """Let the heaviest class win where no rule fires and several have the highest score."""
+    """Let the heaviest class win where no rule applies and several have the highest score."""
     top = np.flatnonzero(intercepts == intercepts.max())
     if len(top) > 1:
         intercepts[top[np.argmax(class_weights[top])]] += TIE

@@ -1,7 +1,7 @@
 """Confidence-rated boosting of pruned rules: the rounds of SLIPPER (Cohen and Singer, 1999).
 
-A problem says how SLIPPER sees classes: which pairs of row and label are weighed, and what counts
-as an error.
+A problem describes the classes to SLIPPER: which pairs of row and label are weighted, and what
+counts as an error.
 """
 
 from __future__ import annotations
@@ -24,20 +24,19 @@ if TYPE_CHECKING:
     from rulewright.data import TrainingSet
 
 SMALLEST_CONFIDENCE = 1e-12
-"""Below this a round teaches nothing."""
+"""A round below this confidence is not useful."""
 
 MOST_IDLE_ROUNDS = 20
-"""Rounds in a row that teach nothing before boosting ends."""
+"""Consecutive rounds without a useful rule before boosting stops."""
 
 
 @dataclass(frozen=True)
 class SlipperProblem:
-    """Rows, their pairs and their errors.
+    """Rows, their weighted pairs and their errors.
 
-    With one head a row is predicted to be of that class if its score is above 0; with several, to
-    be of the class with the largest score, the heaviest of several. `costs` (true class by
-    predicted class) are those of pairs that compare labels. Of `few` rows none can be spared for
-    pruning.
+    With one head, a score above 0 predicts its class; with several, the largest score wins and
+    ties go to the heaviest class. `costs` (true class by predicted class) apply to pairs that
+    compare labels. With `few` rows, none are held back for pruning.
     """
 
     labels: IntArray
@@ -49,7 +48,7 @@ class SlipperProblem:
     few: bool = False
 
     def take(self, rows: NDArray[np.intp]) -> SlipperProblem:
-        """Return the given rows only."""
+        """Return a subset of the rows."""
         return replace(
             self, labels=self.labels[rows], weights=self.weights[rows], start=self.start[rows]
         )
@@ -60,7 +59,7 @@ class SlipperProblem:
         return sums.astype(np.float64)
 
     def loss(self, weigh_rows: bool, n_threads: int) -> ExponentialLoss:
-        """Return the weights that boosting starts from."""
+        """Return the start weights of boosting."""
         return ExponentialLoss(
             self.labels,
             self.start,
@@ -73,20 +72,20 @@ class SlipperProblem:
 
     @property
     def _n_rows(self) -> float:
-        """Number of rows; few rows of whole weights count as often as they weigh.
+        """Number of rows; with few rows, integer weights count as repetitions.
 
-        So in small tables a weight of two means a row twice; in others the scale of the weights
-        makes no difference.
+        In small tables a weight of two equals a repeated row; in others the scale of the weights
+        does not matter.
         """
         counted = self.few and bool((self.weights == np.rint(self.weights)).all())
         return float(self.weights.sum()) if counted else len(self.labels)
 
     def error(self, scores: FloatArray) -> float:
-        """Return the share of weight that the scores (rows, heads) get wrong, or its mean cost."""
+        """Return the weighted error rate of the scores (rows, heads), or their mean cost."""
         return ErrorSum(self, scores).error
 
     def costs_of(self, scores: FloatArray, rows: RowArray | slice) -> FloatArray:
-        """Return what the scores (rows, heads) of these rows cost each: 1 if wrong, or its cost."""
+        """Return the cost of each row under the scores (rows, heads): 1 if wrong, or its cost."""
         labels, paid = self.labels[rows], np.zeros(len(scores))
         if len(self.heads) == 1:
             paid[(scores[:, 0] > 0) != (labels == self.heads[0])] = 1.0
@@ -106,7 +105,7 @@ class SlipperProblem:
 
     @property
     def bound_factor(self) -> float:
-        """The training error is at most this times the product of all Z."""
+        """The training error is at most this factor times the product of all Z."""
         if len(self.heads) == 1:
             return 1.0
         if self.costs is None:
@@ -115,7 +114,7 @@ class SlipperProblem:
 
 
 class ErrorSum:
-    """The error of scores (rows, heads) that change for some rows at a time."""
+    """The error of scores (rows, heads), updated for some rows at a time."""
 
     def __init__(self, problem: SlipperProblem, scores: FloatArray) -> None:
         self.problem, self.scores = problem, scores
@@ -125,19 +124,19 @@ class ErrorSum:
         self.update(slice(None))
 
     def update(self, rows: RowArray | slice) -> None:
-        """Take note that the scores of these rows have changed."""
+        """Update the error after the scores of some rows have changed."""
         self._charges[rows] = self.problem.costs_of(self.scores[rows], rows) * self._weights[rows]
 
     @property
     def error(self) -> float:
-        """The share of weight that the scores get wrong, or its mean cost."""
+        """Weighted error rate of the scores, or their mean cost."""
         return float(self._charges.sum()) / self._total
 
 
 def make_class_problem(
     rows: TrainingSet, head: int, costs: FloatArray | None = None
 ) -> SlipperProblem:
-    """Tell one class from the others; with two classes their costs weigh the rows."""
+    """Create the problem of one class against the rest; with two classes, costs weight the rows."""
     start = rows.weights
     if costs is not None:
         start = _price_weights(rows.weights, costs[rows.labels, 1 - rows.labels])
@@ -145,14 +144,14 @@ def make_class_problem(
 
 
 def every_class(rows: TrainingSet) -> SlipperProblem:
-    """Ask of every label whether it is right, all at once (AdaBoost.MH)."""
+    """Create the problem of all labels at once (AdaBoost.MH)."""
     n_classes = len(rows.classes)
     start = np.repeat(rows.weights[:, None], n_classes, axis=1)
     return _problem(rows, start, tuple(range(n_classes)))
 
 
 def every_cost(rows: TrainingSet, costs: FloatArray) -> SlipperProblem:
-    """Weigh every wrong label by what it costs."""
+    """Create the problem that weights every wrong label by its cost."""
     start = _price_weights(rows.weights[:, None], costs[rows.labels])
     return _problem(rows, start, tuple(range(len(rows.classes))), costs)
 
@@ -165,19 +164,19 @@ def _problem(
 
 
 def _price_weights(weights: FloatArray, costs: FloatArray) -> FloatArray:
-    """Multiply weights by costs, which may be of any size as long as their sum is a number."""
+    """Multiply weights by costs; raise an error if the total is 0 or infinite."""
     with np.errstate(over="ignore"):
         start = weights * costs
         total = start.sum()
     if total == 0:
-        raise ValueError("cost_matrix: errors cost nothing, so there is nothing to learn")
+        raise ValueError("cost_matrix: all errors cost 0, so there is nothing to learn")
     if not np.isfinite(total):
         raise ValueError("cost_matrix: the sum of weights times costs is infinite; scale it down")
     return start
 
 
 class RoundCandidate(NamedTuple):
-    """A rule that a round may keep (None: the default rule), judged on all rows.
+    """A candidate rule of a round (None: the default rule), evaluated on all rows.
 
     `gain` is |sqrt(W+) - sqrt(W-)|; the best possible Z is 1 - gain^2.
     """
@@ -189,12 +188,12 @@ class RoundCandidate(NamedTuple):
 
     @property
     def gain(self) -> float:
-        """How far the candidate can lower the bound on the training error."""
+        """How much the candidate can lower the bound on the training error."""
         return abs(float(np.sqrt(self.plus) - np.sqrt(self.minus)))
 
 
 class Round(NamedTuple):
-    """What a round kept: place of the head, rule (None: the default rule), confidence, Z."""
+    """Result of a round: place of the head, rule (None: the default rule), confidence, Z."""
 
     place: int
     rule: FoundRule | None
@@ -203,24 +202,24 @@ class Round(NamedTuple):
 
 
 class Rounds:
-    """Boosts on a set of rows: `rounds()` yields what each round of the paper keeps.
+    """Boosting on a set of rows: `rounds()` yields the result of each round of the paper.
 
     Parameters
     ----------
     codes : CodeColumns
         The training rows.
     grower : RuleGrower
-        Grows rules on them.
+        Grows rules on these rows.
     limits : sequence of Limits
-        What the rules of each head may look like.
+        Constraints on the rules of each head.
     loss : ExponentialLoss
-        The weights of the rows, which every round moves.
+        The weights of the rows; every round updates them.
     strata : int32 array
-        Rows of one stratum are parted in the same share; the classes, or one for all.
+        Strata of the split into growing and pruning rows; the classes, or one for all.
     grow_share : float
         Share of the weight that rules are grown on; the rest prunes them.
     seed : int
-        Seed of the partings.
+        Seed of the splits.
     """
 
     def __init__(
@@ -236,14 +235,14 @@ class Rounds:
         self.codes, self.grower, self.limits, self.loss = codes, grower, limits, loss
         self.strata, self.grow_share, self.seed = strata, grow_share, seed
         self.everyone = np.arange(codes.n_rows, dtype=ROW)
-        self.grown = np.ones(codes.n_rows, dtype=np.bool_)  # rows that the last rules grew on
+        self.grown = np.ones(codes.n_rows, dtype=np.bool_)  # growing rows of the last rules
         self._last: tuple[FoundRule | None, RowArray] = None, self.everyone  # a rule and its cover
 
     def rounds(self, n_rounds: int) -> Iterator[Round]:
-        """Run the algorithm of the paper; a round of confidence 0 taught nothing."""
+        """Run the algorithm of the paper; a round with confidence 0 found nothing useful."""
         idle = 0
         for _ in range(n_rounds):
-            # The default rules come first and win ties.
+            # Default rules come first and win ties.
             best = max(self.candidates(), key=lambda candidate: candidate.gain)
             confidence = self.confidence(best)
             if abs(confidence) < SMALLEST_CONFIDENCE:
@@ -265,7 +264,7 @@ class Rounds:
         return self._last[1]
 
     def confidence(self, candidate: RoundCandidate) -> float:
-        """Return the confidence of a candidate; a rule speaks for its class, or not at all."""
+        """Return the confidence of a candidate; a rule never votes against its class."""
         rule, plus, minus = candidate.rule, candidate.plus, candidate.minus
         if self.loss.is_coarse:
             plus, minus = self.loss.sums(self.cover(rule), candidate.place)
@@ -273,7 +272,7 @@ class Rounds:
         return confidence if rule is None else max(confidence, 0.0)
 
     def candidates(self) -> list[RoundCandidate]:
-        """Part the rows anew, then grow and prune a rule for every head beside its default rule."""
+        """Split the rows again, then grow and prune one rule per head; add the default rules."""
         self.seed = (self.seed + 1) % 2**64
         grow = kernels.split_by_weight(self.loss.row_steps, self.strata, self.grow_share, self.seed)
         self.grown = grow.astype(np.bool_, copy=False)
@@ -289,12 +288,12 @@ class Rounds:
             if found is None:
                 continue
             length = len(found.tests)
-            if len(rows) < self.codes.n_rows:  # there are rows to prune by
-                # A rule starts with its required columns, and is not pruned below them.
+            if len(rows) < self.codes.n_rows:  # there are pruning rows
+                # A rule starts with its required columns; pruning keeps them.
                 least = max(1, int(self.limits[place].required.sum()))
                 length = choose_prefix_length(self.loss, sums[1, 1:], sums[0, 1:], least)
             candidate = RoundCandidate(place, found.prefix(length), *whole[length].tolist())
-            if candidate.plus > candidate.minus:  # a rule speaks for its class, or not at all
+            if candidate.plus > candidate.minus:  # a rule never votes against its class
                 rules.append(candidate)
         return defaults + rules
 
@@ -310,17 +309,16 @@ class Rounds:
 def choose_prefix_length(
     loss: ExponentialLoss, grown: FloatArray, pruned: FloatArray, least: int = 1
 ) -> int:
-    """Return how many conditions to keep: the fewest with the least loss on the pruning rows.
+    """Return how many conditions to keep: the shortest prefix with minimum loss on pruning rows.
 
-    `grown` and `pruned` hold (W+, W-) after 1, 2, ... conditions on the rows that the rule was
-    grown on, which give its confidence, and on the others, which judge it; at least `least` are
-    kept.
+    `grown` and `pruned` hold (W+, W-) after 1, 2, ... conditions. The growing rows give the
+    confidence; the pruning rows evaluate it. At least `least` conditions are kept.
     """
     return int(np.argmin(prefix_losses(loss, grown, pruned)[least - 1 :])) + least
 
 
 def prefix_losses(loss: ExponentialLoss, grown: FloatArray, pruned: FloatArray) -> FloatArray:
-    """Return ``(1 - V+ - V-) + V+ exp(-C) + V- exp(C)`` of every prefix of a rule."""
+    """Return ``(1 - V+ - V-) + V+ exp(-C) + V- exp(C)`` for every prefix of a rule."""
     confidence = loss.confidence(grown[:, 0], grown[:, 1])
     plus, minus = pruned[:, 0], pruned[:, 1]
     # With expm1, prefixes that cover nothing have equal losses.

@@ -1,1 +1,1 @@
-"""Counterfactuals: the smallest changes of a row that change the answer of a model."""
+"""Counterfactuals: the smallest changes of a row that flip the prediction of a model."""

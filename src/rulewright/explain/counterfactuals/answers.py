@@ -1,4 +1,4 @@
-"""Counterfactuals: the fewest and smallest changes of a row that change what a model answers."""
+"""Counterfactuals: the smallest changes that flip a prediction, with as few columns as possible."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from markupsafe import Markup
 
-from rulewright.data import DataError, Table, label_of, read_like
+from rulewright.data import DataError, Table, label_of, offer_names, read_like
 from rulewright.explain.counterfactuals.goals import ChangeGoal, goal_of
 from rulewright.explain.counterfactuals.moves import Direction, moves_of, to_table_value
 from rulewright.explain.counterfactuals.search import (
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 MAX_NODES = 100_000
-"""Predictions of a search, unless another number is asked for."""
+"""Default maximum number of predictions of a search."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """One column of a counterfactual: its value before and after, and the size of the change."""
+    """One changed column: its value before and after, and the size of the change."""
 
     column: str
     before: Any
@@ -49,16 +49,16 @@ class Change:
 
 @dataclass(frozen=True)
 class Counterfactual:
-    """Changes that lead to another answer.
+    """Changes that lead to another prediction.
 
     Parameters
     ----------
     changes : tuple of Change
-        What changes, in the order of the columns.
+        The changed columns, in the order of the model's columns.
     answer : object
-        What the model then predicts: a class label or a number.
+        The new prediction: a class label or a number.
     probability : float, optional
-        Its probability, of a model of classes.
+        Its probability, for classification.
     """
 
     changes: tuple[Change, ...]
@@ -67,7 +67,7 @@ class Counterfactual:
 
     @property
     def size(self) -> float:
-        """The sizes of all changes together."""
+        """Sum of the sizes of all changes."""
         return sum(change.size for change in self.changes)
 
     @property
@@ -82,26 +82,26 @@ class Counterfactual:
 
 @dataclass(frozen=True, eq=False)
 class Counterfactuals:
-    """What would change the answer of a model on one row, the fewest changes first.
+    """The changes that flip a prediction on one row, fewest columns first.
 
     Parameters
     ----------
     answer : object
-        What the model predicts of the row as it is.
+        The prediction for the original row.
     probability : float, optional
-        Its probability, of a model of classes.
+        Its probability, for classification.
     goal : str
-        What was looked for, in words.
+        The goal of the search, as text.
     found : tuple of Counterfactual
-        The answers; each differs from the others in its columns or directions.
+        The solutions; each differs from the others in its columns or directions.
     fewest : bool
-        Whether it is proven that no change of fewer columns reaches the goal.
+        Whether no solution uses fewer columns (proven).
     smallest : bool
-        Whether it is also proven that no change of as many columns is smaller than the first.
+        Whether no solution with as many columns is smaller than the first (proven).
     n_tried : int
-        Changes that were predicted.
+        Number of changes that were checked.
     reason : str
-        Why there is no answer, if there is none.
+        Why there is no solution, if there is none.
     """
 
     answer: Any
@@ -126,7 +126,7 @@ class Counterfactuals:
         return self.text()
 
     def text(self, row_name: object = None) -> str:
-        """Write the answers, one a line, and what is proven of them."""
+        """Format the solutions, one per line, and what is proven about them."""
         title = "row" if row_name is None else f"row {row_name}"
         lines = [f"{title}: {answer_text(self.answer, self.probability)}; to get {self.goal}:"]
         lines += [f"  {i}. {one}" for i, one in enumerate(self.found, 1)]
@@ -134,17 +134,17 @@ class Counterfactuals:
 
     @property
     def note(self) -> str:
-        """What is proven, or why there is no answer."""
-        tried = f"{self.n_tried:,} changes tried"
+        """What is proven, or why there is no solution."""
         if not self.found:
-            return f"no answer: {self.reason}; {tried}"
+            return self.reason
+        checked = f"{self.n_tried:,} changes checked"
         if not self.fewest:
-            return f"fewer columns may be enough; {tried}"
+            return f"a solution with fewer columns may exist; {checked}"
         first = ", and the first change is the smallest" if self.smallest else ""
-        return f"proven: fewer columns are not enough{first}; {tried}"
+        return f"proven: no solution has fewer columns{first}; {checked}"
 
     def to_table(self) -> dict[str, list[Any]]:
-        """Give a dict of columns with a line for each change of each answer."""
+        """Return a dict of columns with a line for each change of each solution."""
         lines = [(i, one, change) for i, one in enumerate(self.found) for change in one.changes]
         return {
             "answer": [i for i, _, _ in lines],
@@ -157,7 +157,7 @@ class Counterfactuals:
         }
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Give a dataframe with a row for each change of each answer; values are text."""
+        """Return a dataframe with a row for each change of each solution; values are text."""
         return to_frame(self.to_table(), backend)
 
     def _repr_html_(self) -> str:
@@ -184,59 +184,60 @@ def counterfactual(
     max_changes: int | None = None,
     max_nodes: int = MAX_NODES,
 ) -> Counterfactuals:
-    """Find the fewest and smallest changes of a row that change what a model answers.
+    """Find the smallest changes of a row that flip the prediction, with as few columns as possible.
 
-    The conditions of the model cut every column into cells, within which no rule changes. The
-    search tries values of all cells, first of one column, then of two, and so on, and prefers few
-    columns to small changes. It is a statement about the model, not about the world: whether a
-    change can be brought about, and what else it would change, the model does not know.
+    The conditions of the model cut every column into cells in which no condition changes. The
+    search tries values of all cells, first of one column, then of two, and so on; fewer columns
+    come before smaller changes. The result describes the model, not the world: the model does not
+    know whether a change is feasible, or what else it would change.
 
     Parameters
     ----------
     model : RuleModel or fitted estimator
-        A model of any form, also one that was loaded from a file.
+        A model of any form, also a loaded one.
     row : table or mapping
-        One row: a table of one row, or a mapping of columns to values.
+        One row: a table with one row, or a mapping of columns to values.
     target_class : object, optional
-        The class to reach; by default any other than the predicted one.
+        The class to reach; by default any class other than the predicted one.
     target_range : tuple of two floats, optional
-        For a model of numbers, the least and the largest number to reach; None leaves a side open.
+        For regression, the minimum and maximum to reach; None leaves a side open.
     X : table, optional
-        Rows that tell what a large change is: a change of numbers is measured by the distance from
-        their 5 % to their 95 % quantile. They also tell which columns hold whole numbers, and which
-        labels are common. Without them the thresholds of the model have to do.
+        Rows that define the scale of changes: the size of a numeric change is relative to the
+        distance between their 5 % and 95 % quantiles. They also determine which columns hold
+        integers, and which labels are common. Without them the thresholds of the model are used.
     immutable : sequence of str
-        Columns that must not change.
+        Columns that must keep their values.
     only : sequence of str, optional
         Columns that may change; by default all.
     monotone : mapping of str to {"increasing", "decreasing"}, optional
-        Columns whose values may only go up, or only down.
+        Columns whose values may only increase, or only decrease.
     n : int
-        Answers at most. The next one differs in its columns, or else in directions or labels.
+        Maximum number of solutions. They differ in their columns, or else in directions or labels.
     max_changes : int, optional
-        Columns of an answer at most.
+        Maximum number of columns per solution.
     max_nodes : int
-        Predictions. While all changes of one column, of two columns and so on fit into this
-        number, the first answer is proven to have the fewest columns; then a beam goes on.
+        Maximum number of predictions. While all changes of one column, of two columns and so on
+        fit into this budget, the first solution provably has the fewest columns; then a beam
+        search follows.
 
     Returns
     -------
     Counterfactuals
-        The answers, each predicted again from the values that it prints, with what is proven of
-        them; without any, the reason.
+        The solutions, each verified by predicting the printed values, with what is proven about
+        them; or the reason why there are none.
 
     Notes
     -----
-    A change of a label counts 1, and so does a value in the place of a missing one. No value
-    becomes missing, and no label is proposed that was not seen in training. With lines, or
-    distances to rules, answers also change within cells: values there are tried at some points and
-    the best is refined, so that `smallest` is not proven.
+    A change of a label has size 1, as has filling in a missing value. No value becomes missing, and
+    no label is proposed that was not seen in training. With linear terms or distances to rules,
+    predictions also change within cells: some values inside are tried and the best is refined, so
+    that `smallest` is not proven.
     """
     model = model_of(model, "counterfactual")
     checked = {"n": n, "max_nodes": max_nodes, "max_changes": max_changes}
     for name, value in checked.items():
         if value is not None and (type(value) is not int or value < 1):
-            raise ValueError(f"{name}={value!r} must be a whole number from 1 on")
+            raise ValueError(f"{name}={value!r} must be an integer >= 1")
     changed = _one_row(model, row)
     spread = None if X is None else read_like(X, model.schema, model.columns)
     goal = goal_of(model, changed, target_class, target_range)
@@ -259,12 +260,12 @@ def counterfactual(
         fewest=0 < least <= complete + 1,
         smallest=0 < least <= complete and not smooth,
         n_tried=trials.nodes,
-        reason="" if kept else _reason(trials, found, most, smooth=smooth),
+        reason="" if kept else _reason(trials, found, goal.words, most, smooth=smooth),
     )
 
 
 def _one_row(model: RuleModel, row: Any) -> Table:
-    """Read one row, given as a table, a mapping of columns to values, or a list of values."""
+    """Read one row: a table, a mapping of columns to values, or a list of values."""
     if getattr(row, "ndim", None) == 1 and hasattr(row, "to_dict"):  # a row of a dataframe
         row = row.to_dict()
     if isinstance(row, dict):
@@ -273,7 +274,7 @@ def _one_row(model: RuleModel, row: Any) -> Table:
         row = [list(row)]
     table = read_like(row, model.schema, model.columns)
     if len(table) != 1:
-        raise DataError(f"row must be one row, not {len(table)}: take one, such as X.iloc[[0]].")
+        raise DataError(f"row must be one row, not {len(table)}: pass one, such as X.iloc[[0]].")
     return table
 
 
@@ -287,27 +288,28 @@ def _find_allowed_columns(
     only: Sequence[str] | None,
     monotone: Mapping[str, Direction],
 ) -> list[str]:
-    """Give the columns that may change, after a check of all names and directions."""
+    """Return the columns that may change; check all names and directions."""
     given = {"immutable": immutable, "only": only or (), "monotone": monotone}
     for option, names in given.items():
         if isinstance(names, str):
             raise ValueError(f"{option}={names!r} must be a list of columns: [{names!r}]")
         for name in names:
             if name not in model.schema:
-                raise DataError(f"{option}: the model has no column {name!r}.")
+                offer = offer_names(str(name), model.schema.names)
+                raise DataError(f"{option}: the model has no column {name!r}. {offer}")
     for name, direction in monotone.items():
         if direction not in get_args(Direction):
             raise ValueError(
                 f"monotone: {name!r} must be 'increasing' or 'decreasing', not {direction!r}"
             )
         if not model.schema[name].type.ordered:
-            raise DataError(f"monotone: the labels of column {name!r} have no order.")
+            raise DataError(f"monotone: the labels of column {name!r} are not ordered.")
     allowed = model.columns if only is None else [name for name in model.columns if name in only]
     return [name for name in allowed if name not in immutable]
 
 
 def _diverse(trials: Trials, choices: Sequence[Choice], n: int) -> list[Choice]:
-    """Choose the smallest, then the smallest of other columns, then of other values."""
+    """Choose the smallest solution, then the smallest ones with other columns or values."""
     order = sorted(choices, key=lambda choice: (len(choice), trials.cost(choice), choice))
     chosen: list[Choice] = []
     for choice in order:
@@ -325,7 +327,7 @@ def _diverse(trials: Trials, choices: Sequence[Choice], n: int) -> list[Choice]:
 
 
 def _directions(trials: Trials, choice: Choice) -> frozenset[tuple[int, float]]:
-    """Tell which columns go up (from a missing value, too) or down, or to which label."""
+    """Return which columns increase (also from missing), decrease, or change to a label."""
     ways = set()
     for at, value in trials.change(choice).items():
         one = trials.moves[at]
@@ -336,7 +338,7 @@ def _directions(trials: Trials, choice: Choice) -> frozenset[tuple[int, float]]:
 def _verify_change(
     trials: Trials, goal: ChangeGoal, change: Mapping[int, float]
 ) -> Counterfactual | None:
-    """Predict the row from the values that are printed; give nothing if it misses the goal."""
+    """Predict the row from the printed values; return None if it misses the goal."""
     model, row = trials.model, trials.row
     values: dict[str, list[Any]] = {name: [None] for name in model.schema.names}
     values |= {
@@ -356,7 +358,7 @@ def _verify_change(
 
 
 def _answer_row(model: RuleModel, table: Table) -> tuple[Any, float | None]:
-    """Give the answer for a row, and its probability."""
+    """Return the prediction for a row, and its probability."""
     scores = model.scores(table)
     if not isinstance(model, ClassModel):
         return float(scores[0]), None
@@ -364,16 +366,20 @@ def _answer_row(model: RuleModel, table: Table) -> tuple[Any, float | None]:
     return model.classes[k], float(model.probabilities(scores)[0, k])
 
 
-def _reason(trials: Trials, found: ChangeSearchResult, most: int, *, smooth: bool) -> str:
+def _reason(
+    trials: Trials, found: ChangeSearchResult, goal: str, most: int, *, smooth: bool
+) -> str:
+    checked = f"{trials.nodes:,}"
     if not trials.model.columns:
-        return "the model has no rule that looks at a column"
+        return "the model has no conditions, so no change has an effect"
     if not trials.moves:
-        return "none of the columns that the rules use may change"
+        return "the rules use none of the columns that may change"
     if found.complete < most or smooth:
-        return "none was found; raise max_nodes to look further"
+        return f"no solution found in {checked} checked changes; raise max_nodes to search further"
     if most < len(trials.moves):
-        return f"no change of at most {write_count(most, 'column')} is enough (all were tried)"
-    return "no change of the columns that may change is enough (all were tried)"
+        columns = write_count(most, "column")
+        return f"no allowed change of at most {columns} gives {goal} (all {checked} were checked)"
+    return f"no allowed change gives {goal} (all {checked} were checked)"
 
 
 def _write_value(value: Any) -> str:
@@ -389,7 +395,7 @@ def _cell(value: Any) -> str | None:
 
 
 def answer_text(answer: Any, probability: float | None) -> str:
-    """Write a class with its probability, or a number."""
+    """Format a class with its probability, or a number."""
     if probability is None:
-        return f"{answer:.6g}"
+        return f"{answer:,.6g}" if abs(answer) < 1e5 else f"{answer:,.0f}"
     return f"{escape_line(label_of(answer))} ({probability:.2f})"

@@ -1,4 +1,4 @@
-"""What a changed row should reach: another class, or numbers of a range."""
+"""Goals of a changed row: another class, or a range of numbers."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ChangeGoal:
-    """What is looked for.
+    """The goal of a search.
 
     Parameters
     ----------
     words : str
-        The goal in words, to be read after "to get".
+        The goal as text, to be read after "to get".
     tell : function
-        Tells of scores which reach the goal, and how near each comes to it.
+        Returns, for scores, which rows reach the goal and how near each one comes to it.
     ends_suffice : bool
-        Whether, if any value between two neighbouring thresholds reaches it through lines, one of
-        the two ends does.
+        Whether it is enough to check the two thresholds around a linear interval: if any value
+        between them reaches the goal, one of them does.
     """
 
     words: str
@@ -38,17 +38,19 @@ class ChangeGoal:
 
 
 def goal_of(model: RuleModel, row: Table, target_class: Any, target_range: Any) -> ChangeGoal:
-    """Check what is asked for, and that the row is not there already."""
+    """Check the requested goal, and that the row does not reach it already."""
     if isinstance(model, ClassModel):
         if target_range is not None:
-            raise ValueError("target_range is for models of numbers; give target_class")
+            raise ValueError("target_range is for regression models; use target_class")
         goal = _class_goal(model, row, target_class)
     else:
         if target_class is not None:
-            raise ValueError("target_class is for models of classes; give target_range=(low, high)")
+            raise ValueError(
+                "target_class is for classification models; use target_range=(low, high)"
+            )
         goal = _number_goal(model, target_range)
     if goal.tell(model.scores(row))[0][0]:
-        raise ValueError(f"the model answers {goal.words} for this row already")
+        raise ValueError(f"the prediction for this row already is {goal.words}")
     return goal
 
 
@@ -58,7 +60,7 @@ def _class_goal(model: ClassModel, row: Table, target_class: Any) -> ChangeGoal:
     if target_class is not None:
         if label_of(target_class) not in model.class_names:
             listed = ", ".join(map(escape_line, model.class_names[:8]))
-            raise ValueError(f"target_class={target_class!r} is none of the classes: {listed}")
+            raise ValueError(f"target_class={target_class!r} is not one of the classes: {listed}")
         wanted = model.class_names.index(label_of(target_class))
     place, sign = (now, -1.0) if wanted is None else (wanted, 1.0)
     others = [k for k in range(len(model.classes)) if k != place]
@@ -66,7 +68,7 @@ def _class_goal(model: ClassModel, row: Table, target_class: Any) -> ChangeGoal:
     def tell(scores: FloatArray) -> tuple[BoolArray, FloatArray]:
         chosen = model.decide(scores)
         reached = chosen != now if wanted is None else chosen == wanted
-        # The label depends on expected costs if there are any, on the scores otherwise.
+        # The label depends on expected costs if there are any, else on the scores.
         worth = scores if model.program.costs is None else -model.expected_costs(scores)
         best = worth[:, others].max(axis=1, initial=-math.inf)
         return reached, sign * (worth[:, place] - best)
@@ -80,7 +82,7 @@ def _class_goal(model: ClassModel, row: Table, target_class: Any) -> ChangeGoal:
 def _number_goal(model: RuleModel, target_range: Any) -> ChangeGoal:
     hint = "target_range must be (low, high), with None for an open side, such as (10, None)"
     if not isinstance(target_range, tuple | list) or len(target_range) != 2:
-        raise ValueError(f"a model of numbers needs a goal: {hint}")
+        raise ValueError(f"a regression model needs a goal: {hint}")
     low = -math.inf if target_range[0] is None else float(target_range[0])
     high = math.inf if target_range[1] is None else float(target_range[1])
     if not low <= high or low == high == math.inf or not math.isfinite(max(low, -high)):
@@ -91,8 +93,8 @@ def _number_goal(model: RuleModel, target_range: Any) -> ChangeGoal:
         return reached, -np.maximum(np.maximum(low - scores, scores - high), 0.0)
 
     if high == math.inf:
-        words = f"{low:.6g} or more"
+        words = f"{low:,.12g} or more"
     else:
-        words = f"{high:.6g} or less" if low == -math.inf else f"{low:.6g} to {high:.6g}"
+        words = f"{high:,.12g} or less" if low == -math.inf else f"{low:,.12g} to {high:,.12g}"
     one_sided = math.inf in (-low, high)
     return ChangeGoal(words, tell, isinstance(model, RegressionRules) and one_sided)

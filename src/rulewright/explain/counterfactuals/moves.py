@@ -1,9 +1,9 @@
-"""The values that a column of a row may change to, one for each cell that a model tells apart.
+"""The candidate values of a column: one for each cell that the model distinguishes.
 
-The thresholds and labels of the conditions of a model cut a column into cells: points, the gaps
-between them, and groups of labels. Within a cell no condition changes its truth, so one value
-stands for all of it: the one nearest to that of the row, written shortly. Lines and distances do
-change within a cell; such columns have several values in each, and both of its ends.
+The thresholds and labels of the conditions cut a column into cells: points, the gaps between them,
+and groups of labels. Within a cell no condition changes, so one value represents the cell: the one
+nearest to the row's value, with few digits. Linear terms and distances do change within a cell;
+such columns have several values per cell, and both of its ends.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 Direction: TypeAlias = Literal["increasing", "decreasing"]
 
 _STEP = 0.01
-"""A value beyond a threshold is at most this share of the unit of its column away from it."""
+"""Maximum distance of a value from the crossed threshold, as a share of the column's unit."""
 _INSIDE = 7
-"""Values inside each cell of a column with a line or a distance."""
+"""Number of values inside each cell of a column with a linear term or a distance."""
 
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """The values that one column may change to.
+    """The candidate values of one column.
 
     Parameters
     ----------
@@ -45,15 +45,15 @@ class Moves:
     start : float or int
         The stored value of the row.
     unit : float
-        Size of a change that counts as 1: a spread of the column.
+        Size of a change that counts as 1: the spread of the column.
     values : array
-        Stored values, the nearest first.
+        Stored values, nearest first.
     costs : float array
         Size of each change.
     smooth : bool
-        Whether answers also change within the cells that the values stand for.
+        Whether predictions also change within cells.
     whole : bool
-        Whether the column holds whole numbers, as far as can be seen.
+        Whether the column seems to hold integers.
     """
 
     schema: ColumnSchema
@@ -68,12 +68,12 @@ class Moves:
         return len(self.values)
 
     def cost(self, value: float) -> float:
-        """Give the size of a change to an ordered value."""
+        """Return the size of a change to an ordered value."""
         return 1.0 if math.isnan(self.start) else abs(value - self.start) / self.unit
 
 
 def to_table_value(schema: ColumnSchema, value: Any) -> Any:
-    """Give a stored value as a table holds it: a number, a date as text, a label, or None."""
+    """Convert a stored value to a table value: a number, a date as text, a label, or None."""
     if schema.type.ordered:
         return None if math.isnan(value) else schema.type.to_table_value(float(value))
     if value < 0:
@@ -88,20 +88,20 @@ def moves_of(
     allowed: Iterable[str],
     monotone: Mapping[str, Direction],
 ) -> list[Moves]:
-    """Give the moves of all columns that may change, in the order of the schema.
+    """Return the candidate values of all columns that may change, in the order of the schema.
 
     Parameters
     ----------
     program : Program
-        What the model computes.
+        The program of the model.
     row : Table
         The row to change.
     rows : Table, optional
-        Rows that tell the spread of columns, and which hold whole numbers.
+        Rows that define the spread of columns, and which columns hold integers.
     allowed : iterable of str
         Columns that may change.
     monotone : mapping of str to {"increasing", "decreasing"}
-        Columns of which values may only go up, or down.
+        Columns whose values may only increase, or only decrease.
     """
     conditions: dict[str, dict[Condition, None]] = {}
     for leaf in list_conjunctions(program.marked):
@@ -120,7 +120,7 @@ def moves_of(
 
 
 def _smooth_parts(program: Program, name: str) -> list[LineValue | NumberDistance | LabelDistance]:
-    """Give what the program reads of a column beside conditions."""
+    """Return the parts of the program that use a column other than by conditions."""
     parts: list[LineValue | NumberDistance | LabelDistance] = []
     for node in program.nodes:
         if isinstance(node, LineValue) and node.column == name:
@@ -137,7 +137,7 @@ def _of_labels(
     parts: Sequence[Any],
     direction: Direction | None,
 ) -> Moves:
-    """Give a label for each group that the model tells apart: of the given rows the commonest."""
+    """Return a label for each group that the model distinguishes: the most common one."""
     schema, start = column.schema, int(column.values[0])
     codes = np.array([code for code in range(len(schema.labels)) if code != start], dtype=np.int32)
     if rows is not None:
@@ -164,7 +164,7 @@ def _of_numbers(
     parts: Sequence[Any],
     direction: Direction | None,
 ) -> Moves:
-    """Give a value for each cell between the thresholds, or several if it has lines."""
+    """Return a value for each cell between the thresholds, or several with linear terms."""
     schema, start = column.schema, float(column.values[0])
     marks = {float(mark) for condition in conditions for mark in condition.marks}
     marks |= {bound for part in parts for bound in (part.low, part.high)}
@@ -191,7 +191,7 @@ def _of_numbers(
 
 
 def _first_of_each(values: Any, key: Any, start: Any) -> Any:
-    """Keep the first value of each kind that conditions tell apart, other than the start."""
+    """Keep the first value of each cell, except the cell of the start."""
     known = set() if start is None else set(key(np.array([start], dtype=values.dtype)))
     kept = []
     for place, kind in enumerate(key(values)):
@@ -202,7 +202,7 @@ def _first_of_each(values: Any, key: Any, start: Any) -> Any:
 
 
 def _unit(rows: Column | None, cuts: Sequence[float], parts: Sequence[Any], start: float) -> float:
-    """Give the spread of a column: of given rows, else of the distances, else of its marks."""
+    """Return the spread of a column: from the rows, else the distances, else the thresholds."""
     spread = 0.0
     if rows is not None and len(known := rows.values[~rows.is_missing]):
         low, high = np.quantile(known, (0.05, 0.95))
@@ -211,16 +211,16 @@ def _unit(rows: Column | None, cuts: Sequence[float], parts: Sequence[Any], star
         wide = [part.high - part.low for part in parts if isinstance(part, NumberDistance)]
         marks = [*cuts, *([] if math.isnan(start) else [start])]
         spread = max(wide, default=0.0) or (max(marks) - min(marks) if marks else 0.0)
-    # A single mark, or values too large to subtract, tell of no spread.
+    # A single threshold, or values too large to subtract, define no spread.
     return spread if 0.0 < spread < math.inf else max(abs(start), 1.0) if start == start else 1.0
 
 
 def _is_whole(rows: Column | None, cuts: Sequence[float], start: float) -> bool:
-    """Tell whether numbers are whole: those of rows or, without rows, the start and its cuts."""
+    """Return whether numbers are integers: those of the rows, else the start and its cuts."""
     if rows is not None:
         known = rows.values[~rows.is_missing]
         return bool((known % 1 == 0).all()) and (math.isnan(start) or start % 1 == 0)
-    # Whole neighbours are cut at a half.
+    # Cuts between adjacent integers lie at a half.
     return bool(cuts) and start % 1 == 0 and all((2 * cut) % 1 == 0 for cut in cuts)
 
 
@@ -233,7 +233,7 @@ def _values(
     whole: bool,
     inside: int,
 ) -> FloatArray:
-    """Give the cuts, and values of the gaps between and beyond them, near to the start."""
+    """Return the cuts, and values of the gaps between and beyond them, near the start."""
     values: list[float] = list(cuts)
     for low, high in pairwise([-math.inf, *cuts, math.inf]):
         values += _of_gap(schema, low, high, start, unit, whole=whole)
@@ -243,7 +243,7 @@ def _values(
 
 
 def _inside(schema: ColumnSchema, low: float, high: float, n_points: int) -> list[float]:
-    """Give both ends of a gap, where lines are lowest and highest, and points between them."""
+    """Return both ends of a gap, where linear terms are extreme, and points between them."""
     grid = np.linspace(low, high, n_points + 2)
     width = (grid[1] - grid[0]) / 2
     found = [schema.type.snap(math.nextafter(low, math.inf), up=True)]
@@ -257,7 +257,7 @@ def _inside(schema: ColumnSchema, low: float, high: float, n_points: int) -> lis
 def _of_gap(
     schema: ColumnSchema, low: float, high: float, start: float, unit: float, *, whole: bool
 ) -> list[float]:
-    """Give the short value of a gap nearest to the start, and a whole one if that is asked for."""
+    """Return the short value of a gap nearest to the start; an integer if requested."""
     step = _STEP * unit
     if math.isnan(start):
         return _near_cuts(schema, low, high, unit)
@@ -276,13 +276,13 @@ def _of_gap(
 
 
 def _near_cuts(schema: ColumnSchema, low: float, high: float, unit: float) -> list[float]:
-    """Give a value of a gap near to its cuts, for a row that has none."""
+    """Return a value of a gap near its cuts, for a row with a missing value."""
     if math.isinf(low) and math.isinf(high):
         return _between(schema, -unit, unit, None)
     if math.isfinite(low) and math.isfinite(high):
         near = max(low, high - unit), min(high, low + unit)
         return _between(schema, *near, None) or _between(schema, low, high, None)
-    # A unit may be too small to hold a value of the column: a number of so many digits, a date.
+    # A unit may be too small for the column's values: numbers with limited digits, or dates.
     cut = low if math.isinf(high) else high
     for width in (max(unit, 4 * math.ulp(cut)) * 2.0**k for k in range(64)):
         ends = (low, low + width) if math.isinf(high) else (high - width, high)

@@ -1,9 +1,9 @@
 """Search for changes of a row that reach a goal: all of one column, then of two, and so on.
 
-While all combinations of a number of columns fit into the budget of predictions they are all tried,
-so that the first answers have the fewest columns and the smallest changes. After that, a beam goes
-on from the changes that come nearest, and from those that make a rule hold; what it finds is
-reduced until nothing of it can be left out.
+While all combinations of a number of columns fit into the budget of predictions, they are all
+tried, so the first solutions have the fewest columns and the smallest changes. After that, a beam
+search extends the changes that come nearest and the changes that make a rule apply; its results
+are reduced until nothing can be removed.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
 
     Lines: TypeAlias = NDArray[np.integer]
     Goal: TypeAlias = Callable[[FloatArray], tuple[BoolArray, FloatArray]]
-    """Tells of scores which reach the goal, and how near each comes to it."""
+    """Returns, for scores, which rows reach the goal and how near each one comes to it."""
 
 Choice: TypeAlias = tuple[int, ...]
-"""Moves of different columns, by their numbers."""
+"""Moves of different columns, by number."""
 
 _BATCH = 8192
 _WIDEST = 40
-"""Changes that the beam goes on from, at most."""
+"""Beam width."""
 _ROUNDS = 6
-"""Rounds that the budget of a beam should last for."""
+"""Number of rounds that the budget of a beam should last."""
 _FINER, _REFINED = 32, 3
-"""Points that a change through a line is refined by, and how often."""
+"""Number of points, and of rounds, to refine a change through a linear term."""
 _LONGER = 0.01
-"""A refined change may grow by this share of itself, or of the unit, to be shorter to write."""
+"""Maximum growth of a refined change, relative to itself or the unit, to get fewer digits."""
 _REDUCED = 30
-"""Changes of the beam that are reduced."""
+"""Number of beam results that are reduced."""
 
 
 class Trials:
-    """Rows with changed columns, predicted and counted.
+    """Rows with changed columns: predicted and counted.
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ class Trials:
     row : Table
         The row to change, with the columns of the model.
     moves : sequence of Moves
-        The columns that may change, and their values.
+        The columns that may change, with their candidate values.
     goal : function
-        Tells of scores which reach the goal, and how near each comes to it.
+        Returns, for scores, which rows reach the goal and how near each one comes to it.
     nodes : int
-        Rows that were predicted before.
+        Number of earlier predictions.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Trials:
         self._starts = np.array([float(one.start) for one in moves])
 
     def choices(self, choices: Lines) -> tuple[BoolArray, FloatArray]:
-        """Try choices, as lines of numbers of moves with -1 for none."""
+        """Try choices, as lines with the numbers of moves; -1 for none."""
         places = np.maximum(choices, 0)
         columns = np.where(choices < 0, len(self.moves), self.column_of[places])
         return self._predict_changed(columns, self.values[places])
@@ -95,19 +95,19 @@ class Trials:
         return self._predict_changed(np.full((len(values), 1), at), values[:, np.newaxis])
 
     def cost(self, choice: Choice) -> float:
-        """Give the size of a change."""
+        """Return the size of a change."""
         return float(self.costs[list(choice)].sum())
 
     def columns(self, choice: Choice) -> frozenset[int]:
-        """Give the columns of a change."""
+        """Return the columns of a change."""
         return frozenset(self.column_of[list(choice)].tolist())
 
     def change(self, choice: Choice) -> dict[int, float]:
-        """Give the stored values of a change, by the place of their column."""
+        """Return the stored values of a change, by the place of their column."""
         return {int(self.column_of[i]): float(self.values[i]) for i in choice}
 
     def table(self, matrix: FloatArray) -> Table:
-        """Make rows of stored values, given as an array (columns that may change, rows)."""
+        """Create rows from stored values, given as an array (columns that may change, rows)."""
         place = {one.schema.name: i for i, one in enumerate(self.moves)}
         n_rows = matrix.shape[1]
         columns = []
@@ -118,7 +118,7 @@ class Trials:
         return Table(tuple(columns), self.row.named, n_rows, choices=self.row.choices)
 
     def _predict_changed(self, columns: Lines, values: FloatArray) -> tuple[BoolArray, FloatArray]:
-        """Predict the row with some columns changed; one place beyond the last changes nothing."""
+        """Predict the row with some columns changed; a place beyond the last changes nothing."""
         self.nodes += len(columns)
         reached, near = np.empty(len(columns), np.bool_), np.empty(len(columns))
         for first in range(0, len(columns), _BATCH):
@@ -133,14 +133,14 @@ class Trials:
 
 @dataclass
 class ChangeSearchResult:
-    """What a search found.
+    """Result of a search.
 
     Parameters
     ----------
     choices : list of tuple of int
         Changes that reach the goal.
     complete : int
-        Changes of so many columns were all tried.
+        Largest number of columns for which all changes were tried.
     """
 
     choices: list[Choice] = field(default_factory=list)
@@ -148,18 +148,18 @@ class ChangeSearchResult:
 
 
 def find_changes(trials: Trials, n: int, most: int, max_nodes: int) -> ChangeSearchResult:
-    """Find changes that reach the goal, of few columns.
+    """Find changes of few columns that reach the goal.
 
     Parameters
     ----------
     trials : Trials
         The row, its moves and the goal.
     n : int
-        How many sets of columns are wanted.
+        Number of column sets to find.
     most : int
-        Columns that a change may have.
+        Maximum number of columns per change.
     max_nodes : int
-        Predictions at most, but for some to reduce what was found.
+        Maximum number of predictions, except for the reduction of results.
     """
     found, counts = ChangeSearchResult(), _level_sizes(trials.sizes)
     lines: Lines = np.zeros((1, 0), dtype=np.intp)
@@ -172,7 +172,7 @@ def find_changes(trials: Trials, n: int, most: int, max_nodes: int) -> ChangeSea
         reached, near = trials.choices(longer)
         found.choices += map(tuple, longer[reached].tolist())
         found.complete = k
-        # A change that holds one that reaches the goal could do without the rest.
+        # A superset of a solution contains unnecessary changes.
         lines, near = longer[~reached], near[~reached]
         enough = len({trials.columns(choice) for choice in found.choices}) >= n
         if found.choices and (enough or not first):
@@ -183,7 +183,7 @@ def find_changes(trials: Trials, n: int, most: int, max_nodes: int) -> ChangeSea
 
 
 def _level_sizes(sizes: Sequence[int]) -> list[int]:
-    """Count the changes of each number of columns: elementary symmetric polynomials."""
+    """Count the changes for each number of columns: elementary symmetric polynomials."""
     counts = [1] + [0] * len(sizes)
     for place, size in enumerate(sizes):
         for k in range(place + 1, 0, -1):
@@ -192,7 +192,7 @@ def _level_sizes(sizes: Sequence[int]) -> list[int]:
 
 
 def _longer(trials: Trials, lines: Lines) -> Lines:
-    """Add to each line every move of a later column."""
+    """Extend each line by every move of a later column."""
     n_moves = len(trials.values)
     if lines.shape[1]:
         starts = trials.ends[trials.column_of[lines[:, -1]]]
@@ -205,7 +205,7 @@ def _longer(trials: Trials, lines: Lines) -> Lines:
 
 
 def _beam(trials: Trials, lines: Lines, most: int, max_nodes: int) -> list[Choice]:
-    """Go on from the changes that come nearest, and from those that make a rule hold."""
+    """Extend the nearest changes, and the changes that make a rule apply."""
     n_moves = len(trials.values)
     by_rule = [choice for choice in _rule_choices(trials) if len(choice) <= most]
     reached, near = trials.choices(_pad_choices(by_rule))
@@ -228,7 +228,7 @@ def _beam(trials: Trials, lines: Lines, most: int, max_nodes: int) -> list[Choic
 
 
 def _extensions(trials: Trials, beam: Iterable[Choice], shortest: int) -> list[Choice]:
-    """Add one move to each change, if it then has fewer columns than a known answer."""
+    """Add one move to each change, if it still has fewer columns than a known solution."""
     longer: dict[Choice, None] = {}
     for choice in beam:
         own = trials.columns(choice)
@@ -239,10 +239,10 @@ def _extensions(trials: Trials, beam: Iterable[Choice], shortest: int) -> list[C
 
 
 def _rule_choices(trials: Trials) -> list[Choice]:
-    """Give for each rule the smallest change that makes its body hold, if there is one."""
+    """Return, for each rule, the smallest change that makes its body true, if there is one."""
     place = {one.schema.name: i for i, one in enumerate(trials.moves)}
     first = np.append(0, trials.ends)
-    nearest: dict[Any, int | None] = {}  # -1 where the condition holds already
+    nearest: dict[Any, int | None] = {}  # -1 where the condition is already true
     choices: dict[Choice, None] = {}
     for rule in trials.model.rules:
         if not isinstance(rule.body, Conjunction):
@@ -274,7 +274,7 @@ def _pad_choices(choices: Sequence[Choice]) -> Lines:
 
 
 def _reduce_choice(trials: Trials, choice: Choice) -> Choice:
-    """Leave out what is not needed, the largest first, and make the rest as small as possible."""
+    """Remove unnecessary parts, largest first, and make the rest as small as possible."""
     for move in sorted(choice, key=lambda i: -trials.costs[i]):
         shorter = tuple(i for i in choice if i != move)
         if shorter and trials.choices(_pad_choices([shorter]))[0][0]:
@@ -293,9 +293,9 @@ def _reduce_choice(trials: Trials, choice: Choice) -> Choice:
 
 
 def sharpen_trials(trials: Trials) -> Trials:
-    """Add to columns with lines the value that comes nearest to the goal, if it gets there.
+    """Add to columns with linear terms the value nearest to the goal, if it reaches it.
 
-    A class or a range that is reached only inside a cell may lie between the values tried there.
+    A goal that is reached only inside a cell may lie between the values tried there.
     """
     moves = list(trials.moves)
     for at, one in enumerate(moves):
@@ -318,7 +318,7 @@ def sharpen_trials(trials: Trials) -> Trials:
 
 
 def refine_choice(trials: Trials, choice: Choice) -> dict[int, float]:
-    """Give the stored values of a change; with lines they go back as far as they can, and short."""
+    """Return the stored values of a change; with linear terms, as small and short as possible."""
     change = trials.change(choice)
     for at in change:
         one = trials.moves[at]
@@ -339,7 +339,7 @@ def refine_choice(trials: Trials, choice: Choice) -> dict[int, float]:
 
 
 def _shorten_value(trials: Trials, change: dict[int, float], at: int) -> float:
-    """Write a value with few digits, a little farther from the start."""
+    """Round a value to few digits, slightly farther from the start."""
     one, value = trials.moves[at], change[at]
     if one.whole:
         return value

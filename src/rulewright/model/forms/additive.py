@@ -1,4 +1,4 @@
-"""Additive rules: intercepts plus the responses of the rules that fire, one score per class.
+"""Additive rules: intercepts plus the points of the rules that apply, one score per class.
 
 A point is a unit of the scores: one more in the total of two classes multiplies the odds by 2.72.
 """
@@ -30,7 +30,16 @@ from rulewright.model.forms.terms import (
 from rulewright.model.steps import STEPS, IsotonicSteps, checked_steps
 from rulewright.model.text import align_cells, escape_line
 from rulewright.programs import ClassProgram, nodes, recipes
-from rulewright.rules import Adds, Outcome, Rule, checked_number, format_signed
+from rulewright.rules import (
+    Adds,
+    Outcome,
+    Rule,
+    checked_number,
+    format_signed,
+    write_exact,
+    write_factor,
+    write_percent,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,7 +70,7 @@ class AdditiveRules(ClassModel):
         Calibration, one for each class: probabilities are the steps at the margin of the scores,
         divided by their sum, and not the softmax.
     linear : tuple of LinearTerm
-        What numeric columns add to the scores beside the rules.
+        What numeric columns add to the scores, apart from the rules.
     decision : Decision, optional
         How the class is chosen; anything that ``with_decision`` takes.
     """
@@ -124,7 +133,7 @@ class AdditiveRules(ClassModel):
     def staged_scores(
         self, X: object, *, n_threads: int | None = None
     ) -> Iterator[NDArray[np.float64]]:
-        """Give the scores after no rule, the first rule, the first two, and so on to all.
+        """Return the scores after no rule, the first rule, the first two, and so on to all.
 
         Linear terms count from the start.
         """
@@ -145,7 +154,7 @@ class AdditiveRules(ClassModel):
         return {"evidence": AddedParts.of(self, table)}
 
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
-        """Give what rules and lines add, each with the scores after it."""
+        """Return what rules and lines add, each with the scores after it."""
         name = escape_line(found.label(row))
         unit = f"points for {name}" if len(self.classes) <= 2 else "points"
         added = found.evidence.added(row, found.rule_ids(row))
@@ -154,11 +163,11 @@ class AdditiveRules(ClassModel):
         )
 
     def start_fields(self) -> dict[str, Any]:
-        """Give the intercepts."""
+        """Return the intercepts."""
         return {"intercepts": list(self.intercepts)}
 
     def explained_fields(self, found: Explanation, row: int) -> dict[str, Any]:
-        """Give what lines add, if any does."""
+        """Return what lines add, if any does."""
         linear = [
             {"column": line.column, "class": self.class_names[k], self.amount: amount}
             for line, k, amount in found.evidence.lines(row)
@@ -166,7 +175,7 @@ class AdditiveRules(ClassModel):
         return {"linear": linear} if linear else {}
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
-        """Give the same model with other rules; only those that are new are checked."""
+        """Return the same model with other rules; only new rules are checked."""
         check_sums(self.intercepts, rules, self.linear)
         return super().with_rules(rules)
 
@@ -188,7 +197,9 @@ class AdditiveRules(ClassModel):
             What is then added to the score of each class.
         """
         if self.steps is not None:
-            raise ValueError("the steps of this model fit its scores as they are: scale it first")
+            raise ValueError(
+                "the steps of this model were fitted to its scores: scale the model first"
+            )
         if not 0.0 <= slope < math.inf:
             raise ValueError(f"slope must be finite and not negative, not {slope}")
         if len(offsets) != len(self.classes):
@@ -201,27 +212,52 @@ class AdditiveRules(ClassModel):
         return self._copy_with(intercepts=intercepts, rules=rules, linear=linear)
 
     def with_steps(self, steps: Sequence[IsotonicSteps] | None) -> Self:
-        """Give the same model with another calibration, or none."""
+        """Return the same model with another calibration, or none."""
         checked = None if steps is None else checked_steps(steps, len(self.classes))
         return self._copy_with(steps=checked)
 
     def preamble(self) -> str:
-        """Say which points every row starts with, and which probabilities they give."""
-        names = [escape_line(name) for name in self.class_names]
-        notes = []
-        if any(rule.head.is_union for rule in self.rules):
-            notes.append("order: " + " < ".join(names))
-        if self.steps is not None:
-            notes.append("probabilities by calibrated steps")
-        says = "every rule that holds adds points to its class"
+        """Write which points every row starts with, and which probabilities they give."""
+        return self._preamble(exact=False)
+
+    def exact_preamble(self) -> str:
+        """Write the same with all digits."""
+        return self._preamble(exact=True)
+
+    def _preamble(self, *, exact: bool) -> str:
+        names, says = self.shown_names, "Each rule that applies adds its points to its class"
+        if self.steps is None and len(names) > 1:
+            says += "; one point multiplies the odds of the class by 2.72"
+        lines = [start_text(self, names, exact=exact), f"{says}."]
         if any(amounts(rule)[1] for rule in self.rules):
-            says += ", one that is known to fail those after 'otherwise'"
-        lines = [f"{start_text(self, names)}; {says}"]
-        lines += ["; ".join(notes)] if notes else []
-        return "\n".join([*lines, *scale_lines(self, names), *linear_lines(self.linear, names)])
+            lines.append(
+                "A rule whose conditions are known to fail adds the points after 'otherwise'."
+            )
+        if any(rule.head.is_union for rule in self.rules):
+            lines.append("order: " + " < ".join(names))
+        if self.steps is not None:
+            lines.append(CALIBRATED)
+        lines += scale_lines(self, names)
+        return "\n".join([*lines, *linear_lines(self.linear, names, exact=exact)])
+
+    def effect_cells(self, rule: Rule, exact: bool) -> dict[str, str]:
+        """Return the points of a rule, its class and, unless steps calibrate, the odds factor."""
+        assert isinstance(rule.outcome, Adds)
+        points = rule.outcome.exact_text if exact else self.effect(rule)
+        cells = {"points": points, "class": rule.head.text(self.shown_names)}
+        if self.steps is None and len(self.classes) > 1:
+            cells["odds"] = write_factor(rule.outcome.value - rule.outcome.otherwise)
+        return cells
+
+    def effect_columns(self) -> dict[str, list[Any]]:
+        """Return the points and, unless steps calibrate, what they multiply the odds by."""
+        points = [rule.outcome.value for rule in self.rules]
+        with np.errstate(over="ignore"):
+            odds = np.exp([amounts(rule)[0] - amounts(rule)[1] for rule in self.rules]).tolist()
+        return {"points": points} | ({"odds": odds} if self.steps is None else {})
 
     def form_fields(self) -> dict[str, Any]:
-        """Give the intercepts, and steps and lines if there are any."""
+        """Return the intercepts, and steps and lines if there are any."""
         fields: dict[str, Any] = {"intercepts": list(self.intercepts)}
         if self.steps is not None:
             fields["steps"] = [steps.to_json() for steps in self.steps]
@@ -244,17 +280,21 @@ _TOTALS = (-4, -2, -1, 0, 1, 2, 4)
 _LEADS = (0, 1, 2, 4)
 
 
-def start_text(model: AdditiveRules, names: Sequence[str]) -> str:
-    """Say with how many points rows start, and which probabilities those are."""
+CALIBRATED = "probabilities by calibrated steps"
+
+
+def start_text(model: AdditiveRules, names: Sequence[str], *, exact: bool = False) -> str:
+    """Write with how many points rows start, and which probabilities those are."""
     starts = np.array(model.intercepts)
+    write = partial(write_exact, sign="+") if exact else format_signed
     if len(names) == 1:
-        return f"start: {format_signed(starts[0])} points for {names[0]}"
+        return f"start: {write(float(starts[0]))} points for {names[0]}"
     chances = model.probabilities(starts[np.newaxis])[0]
     if len(names) == 2:
-        points = f"{format_signed(starts[1] - starts[0])} points for {names[1]}"
-        return f"start: {points}, probability {chances[1]:.3f}"
-    each = zip(names, starts, chances, strict=True)
-    listed = ", ".join(f"{name}: {format_signed(value)} ({p:.2f})" for name, value, p in each)
+        points = f"{write(float(starts[1] - starts[0]))} points for {names[1]}"
+        return f"start: {points}, probability {write_percent(chances[1])}"
+    each = zip(names, starts.tolist(), chances, strict=True)
+    listed = ", ".join(f"{name}: {write(value)} ({write_percent(p)})" for name, value, p in each)
     return f"start in points (probability): {listed}"
 
 
@@ -283,7 +323,7 @@ def points_text(
 ) -> str:
     """Write points for the chosen class, of two minus the other's, or for another class.
 
-    `level` tells that these are all points there are, and not what a reason adds.
+    With `level` the points are totals, else what a reason adds.
     """
     if len(points) <= 2:
         return format_signed(float(points[chosen] - points[np.arange(len(points)) != chosen].sum()))

@@ -94,7 +94,7 @@ class AveragedModel(ClassModel):
         members = tuple(self.members)
         rules = tuple(rule for member in members for rule in getattr(member, "rules", ()))
         if self.rules and tuple(self.rules) != rules:
-            raise ValueError("rules: an average has those of its members")
+            raise ValueError("rules: an average has the rules of its members")
         vars(self).update(rules=rules)
         self._check_common()
         for k, member in enumerate(members):
@@ -134,7 +134,7 @@ class AveragedModel(ClassModel):
         return ClassProgram(self.schema, scores, labels, chances, chosen, costs=1.0 - chances)
 
     def _member_node(self, member: ClassModel) -> Node:
-        """Give what a member counts for, before it is weighed."""
+        """Return what a member counts for, before it is weighed."""
         said = member.program
         if self.combine == "mean":
             return said.probabilities
@@ -151,16 +151,16 @@ class AveragedModel(ClassModel):
 
     @cached_property
     def first_rules(self) -> NDArray[np.intp]:
-        """The place of the first rule of each member among those of all."""
+        """The place of the first rule of each member among all rules."""
         return np.cumsum([0, *map(len, self.members)])
 
     def deciding_rules(self, found: Explanation, row: int) -> list[int]:
-        """Give the rules that members name for a row, those of the heaviest member first."""
+        """Return the rules that members name for a row, by falling weight of the member."""
         starts, parts = self.first_rules, found.evidence
         return [int(starts[k]) + i for k in self.by_weight for i in parts[k].rule_ids(row)]
 
     def explained_fields(self, found: Explanation, row: int) -> dict[str, Any]:
-        """Give what each member says of a row, the heaviest first."""
+        """Return what each member says of a row, the heaviest first."""
         said = [
             {
                 "model": k,
@@ -173,7 +173,7 @@ class AveragedModel(ClassModel):
         return {"members": said}
 
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
-        """Give what the members say and why, the heaviest first."""
+        """Return what the members say and why, the heaviest first."""
         shown = select_shown(self.by_weight, max_reasons)
         rest = []
         if hidden := self.by_weight[len(shown) :]:
@@ -183,18 +183,18 @@ class AveragedModel(ClassModel):
         return RowReasons(ReasonLine("weight", "says", "because"), reasons, rest=rest)
 
     def _reason(self, k: int, part: ClassExplanation, row: int) -> Reason:
-        """Give what a member says; name its strongest rule, and count the others."""
+        """Return what a member says; name its strongest rule, and count the others."""
         chance, ids = part.probabilities[row, int(part.chosen[row])], part.rule_ids(row)
-        why = "no rule holds"
+        why = "no rule applies"
         if ids:
-            why = rule_text(self.rules, int(self.first_rules[k]) + ids[0])
+            why = rule_text(self, int(self.first_rules[k]) + ids[0])
             more = len(ids) - 1
             why += f", and {write_count(more, 'more rule')}" if more else ""
         says = f"{escape_line(part.label(row))} {chance:.3f}"
-        return Reason(f"{self.weights[k]:.3g}", f"model {k}: {why}", change=says)
+        return Reason(f"{self.weights[k]:.3g}", f"model {k + 1}: {why}", change=says)
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
-        """Give the same average of members without the rules that are left out."""
+        """Return the same average of members without the rules that are left out."""
         kept = set(map(id, rules))
         if kept - set(map(id, self.rules)):
             raise ValueError("rules: an average can lose rules, but get no new ones")
@@ -202,24 +202,34 @@ class AveragedModel(ClassModel):
         return self._copy_with(members=members, rules=tuple(r for m in members for r in m.rules))
 
     def decided_bits(self, X: object, *, n_threads: int | None = None) -> NDArray[np.uint64]:
-        """Tell which rows each rule has a part in, as its member does."""
+        """Return which rows each rule has a part in, as its member does."""
         table = self._read(X)
         return np.vstack([m.decided_bits(table, n_threads=n_threads) for m in self.members])
 
     def with_coverages(self, coverages: Sequence[Coverage | NumberCoverage]) -> Self:
-        """Give the same average with other counts of what the rules of its members cover."""
+        """Return the same average with other counts of what the rules of its members cover."""
         given = iter(coverages)
         members = tuple(m.with_coverages([*islice(given, len(m))]) for m in self.members)
         return self._copy_with(members=members, rules=tuple(r for m in members for r in m.rules))
 
     def strength(self, i: int) -> float:
-        """Tell how early a rule is to be read: first those of the heaviest member."""
+        """Return the size of the effect of a rule times the weight of its member."""
         member, place = self.places[i]
         return self.weights[member] * self.members[member].strength(place)
 
     def origin(self, i: int) -> dict[str, str]:
         """Name the member of a rule."""
-        return {"model": str(self.places[i][0])}
+        return {"model": str(self.places[i][0] + 1)}
+
+    @property
+    def decides(self) -> bool:
+        """Whether the rules of all members decide where they apply."""
+        return all(member.decides for member in self.members)
+
+    def effect_cells(self, rule: Rule, exact: bool) -> dict[str, str]:
+        """Return the number of a rule and, where it decides nothing, its class."""
+        cells = super().effect_cells(rule, exact)
+        return cells if self.decides else cells | {"class": rule.head.text(self.shown_names)}
 
     @property
     def effect_title(self) -> str:
@@ -232,31 +242,37 @@ class AveragedModel(ClassModel):
         same = len({type(member) for member in self.members}) == 1
         return self.members[0].effect(rule) if same else super().effect(rule)
 
+    def effect_columns(self) -> dict[str, list[Any]]:
+        """Return the numbers of the rules, whatever they mean in their members."""
+        return {"value": [rule.outcome.value for rule in self.rules]}
+
     def rules_table(self) -> dict[str, list[Any]]:
-        """Give the table of rules as a dict of columns, with the member of each and its weight."""
+        """Return the table of rules as a dict of columns, with the member of each rule."""
         table = super().rules_table()
-        table["value"] = table.pop(self.outcome.measure)
         members = [member for member, _ in self.places]
-        return table | {"model": members, "weight": [self.weights[k] for k in members]}
+        return table | {
+            "model": [k + 1 for k in members],
+            "weight": [self.weights[k] for k in members],
+        }
 
     def preamble(self) -> str:
-        """Say which members count how much."""
+        """Write which members count how much."""
         order = self.by_weight
         told = [
-            f"model {k} {self.weights[k]:.3g} ({write_count(len(self.members[k]), 'rule')})"
+            f"model {k + 1} {self.weights[k]:.3g} ({write_count(len(self.members[k]), 'rule')})"
             for k in order[:_SHOWN_MEMBERS]
         ]
         if hidden := order[_SHOWN_MEMBERS:]:
             rest = math.fsum(self.weights[k] for k in hidden)
             told.append(f"{write_count(len(hidden), 'more model')} {rest:.3g}")
         how = {
-            "mean": "the mean of the probabilities of models",
-            "vote": "models vote for the class they predict with its probability",
+            "mean": "mean of the probabilities of the models",
+            "vote": "each model votes for its predicted class, with its probability",
         }
         return f"{how[self.combine]}, by weight: {', '.join(told)}"
 
     def form_fields(self) -> dict[str, Any]:
-        """Give the members, without the columns and classes that all share, and their weights."""
+        """Return the members, without the columns and classes that all share, and their weights."""
         members = [
             {key: value for key, value in member.content().items() if key not in _SHARED}
             for member in self.members
@@ -270,7 +286,7 @@ class AveragedModel(ClassModel):
         return content | lists
 
     def content(self) -> dict[str, Any]:
-        """Give the model as plain data; the rules are in the members."""
+        """Return the model as plain data; the rules are in the members."""
         return super().content() | {"rules": []}
 
     def _check_rules(self, rules: Sequence[Rule]) -> None:

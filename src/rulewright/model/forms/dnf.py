@@ -5,7 +5,7 @@ class without rules is never covered, a rule without conditions covers every row
 rule is its Laplace precision ``(p + 1) / (p + n + 2)`` for p covered training rows of its class
 and n others (weights count as rows).
 
-The score of a class is the highest response of its rules that hold, 0 if there is none; where no
+The score of a class is the highest response of its rules that apply, 0 if there is none; where no
 rule of any class holds, every class has its Laplace share of the training rows there. The
 highest score wins, of equal ones the class with more training weight, then the first one. So with
 two classes and one formula, its class is predicted exactly where the formula holds.
@@ -35,7 +35,6 @@ from rulewright.model.class_model import ClassModel, Weigher, checked_weights
 from rulewright.model.document import json_list
 from rulewright.model.explanation import Reason, RowReasons
 from rulewright.model.steps import BELOW
-from rulewright.model.text import escape_line
 from rulewright.programs import ClassProgram, Constant, Maxima, Term, Where, recipes
 from rulewright.rules import Claims, Conjunction, Coverage, Formula, Head, Outcome, Rule
 
@@ -60,11 +59,11 @@ class DnfModel(ClassModel):
     rules : tuple of Rule
         The terms of all formulas; the response of each is above 0 and at most 1.
     default : int
-        Index of the class where no rule holds.
+        Index of the class where no rule applies.
     class_weights : tuple of float
         Training weight of each class.
     default_weights : tuple of float
-        Training weight of each class on the rows where no rule holds.
+        Training weight of each class on the rows where no rule applies.
     summary : dict
         What the learner noted down, as JSON data.
     """
@@ -74,13 +73,13 @@ class DnfModel(ClassModel):
     amount: ClassVar[str] = "laplace"
     fields: ClassVar[Fields] = Fields(
         {
-            "default": described("The class where no rule holds, by its place.", PLACE),
+            "default": described("The class where no rule applies, by its place.", PLACE),
             "class_weights": CLASS_WEIGHTS,
             "default_weights": described(
-                "Training weight of each class where no rule holds.", CLASS_WEIGHTS
+                "Training weight of each class where no rule applies.", CLASS_WEIGHTS
             ),
         },
-        about="The most precise rule that holds decides.",
+        about="The most precise rule that applies decides.",
     )
 
     schema: Schema
@@ -118,7 +117,7 @@ class DnfModel(ClassModel):
             The formula of each class that has one.
         default : int, optional
             Index of the class where no term holds: if left out, the only class without a formula,
-            else that of the largest training weight there, or of all if there is none.
+            else the class of the largest training weight there, or in all rows.
         summary : dict, optional
             What the learner noted down.
         """
@@ -141,12 +140,12 @@ class DnfModel(ClassModel):
         )
 
     def formula(self, k: int) -> tuple[Formula, ...]:
-        """Give the terms of the formula of a class, by the index of the class."""
+        """Return the terms of the formula of a class, by the index of the class."""
         return tuple(rule.body for rule in self.rules if rule.head.first == k)
 
     @cached_property
     def default_scores(self) -> tuple[float, ...]:
-        """Laplace shares of the classes where no rule holds, that of the default class on top."""
+        """Laplace shares of the classes where no rule applies; the default has the largest."""
         shares = [laplace(self.default_weights, k) for k in range(len(self.classes))]
         most = shares[self.default]
         return tuple(s if k == self.default else min(s, most * BELOW) for k, s in enumerate(shares))
@@ -176,26 +175,28 @@ class DnfModel(ClassModel):
         return ClassProgram(self.schema, scores, tuple(self.classes.tolist()), chances, chosen)
 
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
-        """Give the rules that hold, each with the highest responses up to it."""
+        """Return the rules that apply, each with the highest responses up to it."""
         scores = np.zeros(len(self.classes))
-        steps = [Reason("", "start: where no rule holds", np.array(self.default_scores))]
+        steps = [Reason("", "start: where no rule applies", np.array(self.default_scores))]
         for i, claim in zip(found.rule_ids(row), self._claims(found, row), strict=True):
             k, scores = self.rules[i].head.first, scores.copy()
             scores[k] = max(scores[k], self.rules[i].outcome.value)
             steps.append(claim._replace(scores=scores))
         return found.in_steps(row, max_reasons, "probability", steps, _unwritten)
 
+    @property
+    def decides(self) -> bool:
+        """True: the most probable rule that applies decides."""
+        return True
+
     def preamble(self) -> str:
-        """Say which class is predicted where no rule holds."""
-        name, chance = (
-            escape_line(self.class_names[self.default]),
-            self.default_scores[self.default],
-        )
-        default = f"where no rule holds: {name} with probability {chance:.3f}"
-        return f"{default}; else the most probable rule decides"
+        """Write which class is predicted where no rule applies."""
+        name, chance = self.shown_names[self.default], self.default_scores[self.default]
+        default = f"where no rule applies: {name} with probability {chance:.3f}"
+        return f"{default}\nThe most probable of the rules that apply decides."
 
     def form_fields(self) -> dict[str, Any]:
-        """Give the default class and the training weights."""
+        """Return the default class and the training weights."""
         return {
             "default": self.default,
             "class_weights": list(self.class_weights),
@@ -210,7 +211,7 @@ class DnfModel(ClassModel):
 
 
 def laplace(class_weights: Sequence[float], k: int) -> float:
-    """Give the share of class k against all others, with one more row of either."""
+    """Return the share of class k against all others, with one more row of either."""
     return (class_weights[k] + 1.0) / (math.fsum(class_weights) + 2.0)
 
 

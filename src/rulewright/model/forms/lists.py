@@ -9,8 +9,8 @@ The score of a class by unordered rules is what every row starts with plus, for 
 holds, the weight of the rule times the probability that it says. With the covered training rows as
 weights these are CN2's count vectors; with equal weights the rules vote; with posterior
 probabilities they are averaged. Probabilities are the scores divided by their sum. So the start
-decides where no rule holds, and where some do it keeps probabilities away from 0. The highest score
-wins, of equal ones the class with more of the start, then the first one.
+decides where no rule applies, and elsewhere it keeps probabilities away from 0. The highest score
+wins; ties go to the class with more of the start, then to the first one.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from rulewright.data import CLASS_WEIGHTS, DISTRIBUTION, Fields, Schema, Table, 
 from rulewright.model.class_explanation import Added, ClassExplanation
 from rulewright.model.class_model import ClassModel, checked_shares, checked_weights
 from rulewright.model.explanation import plain_reasons, rule_text, select_shown, value_text
-from rulewright.model.text import COVERED, escape_line, write_count
+from rulewright.model.rule_table import COVERED
+from rulewright.model.text import escape_line, write_count
 from rulewright.programs import ClassProgram, Constant, FirstThat, Term, TermSums, recipes
-from rulewright.rules import Conjunction, Head, Outcome, Rule, Says
+from rulewright.rules import Conjunction, Head, Outcome, Rule, Says, write_exact, write_weight
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,9 +52,9 @@ class DecisionList(ClassModel):
     rules : tuple of Rule
         The rules; each says a distribution and covers training rows that no rule before it does.
     default : tuple of float
-        Probabilities of the classes where no rule holds.
+        Probabilities of the classes where no rule applies.
     default_weights : tuple of float
-        Training weight of each class on the rows where no rule holds.
+        Training weight of each class on the rows where no rule applies.
     summary : dict
         What the learner noted down, as JSON data.
     """
@@ -63,12 +64,14 @@ class DecisionList(ClassModel):
     in_order: ClassVar[bool] = True
     fields: ClassVar[Fields] = Fields(
         {
-            "default": described("Probabilities of the classes where no rule holds.", DISTRIBUTION),
+            "default": described(
+                "Probabilities of the classes where no rule applies.", DISTRIBUTION
+            ),
             "default_weights": described(
                 "Training weight of each class that they were counted from.", CLASS_WEIGHTS
             ),
         },
-        about="The first rule that holds decides.",
+        about="The first rule that applies decides.",
     )
 
     schema: Schema
@@ -88,70 +91,98 @@ class DecisionList(ClassModel):
 
     @cached_property
     def base_program(self) -> ClassProgram:
-        """The distribution of the first rule that holds, and its most probable class."""
+        """The distribution of the first rule that applies, and its most probable class."""
         cases = tuple((rule.body, distribution_of(rule)) for rule in self.rules)
         said = FirstThat(Constant(self.default), cases)
         chosen = recipes.prefer_first(said, tuple(range(len(self.classes))))
         return ClassProgram(self.schema, said, tuple(self.classes.tolist()), said, chosen)
 
     def deciders(self, X: object, *, n_threads: int | None = None) -> NDArray[np.intp]:
-        """Give the place of the rule that decides each row; the number of rules for the default."""
+        """Return the place of the rule that decides each row; the number of rules if none does."""
         return first_of(self.covers(X, n_threads=n_threads))
 
     def decided_bits(self, X: object, *, n_threads: int | None = None) -> NDArray[np.uint64]:
-        """Tell which rows each rule decides: those that it covers, and no rule before it."""
+        """Return which rows each rule decides: it covers them, and no rule before it does."""
         bits = self.cover_bits(X, n_threads=n_threads)
         reached = np.bitwise_or.accumulate(bits, axis=0)
         bits[1:] &= ~reached[:-1]
         return bits
 
     def deciding_rules(self, found: Explanation, row: int) -> list[int]:
-        """Give the rule that decides a row, if any does."""
+        """Return the rule that decides a row, if any does."""
         ids: list[int] = np.flatnonzero(found.fired[row]).tolist()
         return ids[:1]
 
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
-        """Give the rule that decides, and why those before it do not hold."""
+        """Return the rule that decides, and why those before it do not hold."""
         decider = next(iter(found.rule_ids(row)), None)
         before = range(len(self.rules))[:decider][::-1]  # the nearest ones say most
         shown = select_shown(before, max_reasons)
         passed = [
-            f"rule {i} does not hold: {failure_text(self.rules[i], found.table, row)}"
+            f"rule {self.numbers[i]} does not apply: "
+            f"{failure_text(self.rules[i], found.table, row)}"
             for i in shown
         ]
         hidden = len(before) - len(shown)
-        rest = [f"{write_count(hidden, 'more rule')} before it: none holds"] if hidden else []
+        rest = [f"{write_count(hidden, 'more rule')} before it: none applies"] if hidden else []
         return plain_reasons([self._decision(decider), *passed], rest)
 
     def _decision(self, i: int | None) -> str:
         """Write which rule decides, or that the default does."""
         if i is None:
-            rows = f"{sum(self.default_weights):.6g} training rows"
-            return f"decided by the default, as no rule holds ({rows})"
+            rows = f"{write_weight(sum(self.default_weights))} training rows"
+            return f"decided by the default, as no rule applies ({rows})"
         coverage = self.rules[i].coverage
-        rows = f"{coverage.support:.6g} {COVERED[coverage.rows]}"
-        return f"decided by {rule_text(self.rules, i)} ({rows})"
+        rows = f"{write_weight(coverage.support)} {COVERED[coverage.rows]}"
+        return f"decided by {rule_text(self, i)} ({rows})"
+
+    @property
+    def decides(self) -> bool:
+        """True: the first rule that applies decides."""
+        return True
+
+    def effect_cells(self, rule: Rule, exact: bool) -> dict[str, str]:
+        """Return the probability of the class of a rule, or of all classes if they are few."""
+        return self._share_cell(distribution_of(rule), exact)
+
+    def _share_cell(self, shares: Sequence[float], exact: bool) -> dict[str, str]:
+        write = write_exact if exact else "{:.3f}".format
+        if len(shares) < 3 or (len(shares) > _LISTED_CLASSES and not exact):
+            return {"probability": write(max(shares))}
+        return {"probabilities": ", ".join(map(write, shares))}
 
     def preamble(self) -> str:
-        """Say that the first rule decides, and what holds where there is none."""
-        k = int(np.argmax(self.default))
-        where = "where no rule holds" if self.rules else "always"
-        told = f"{where}: {escape_line(self.class_names[k])} with probability {self.default[k]:.3f}"
-        rows = f"{sum(self.default_weights):.6g} training rows"
-        lines = [f"{told} ({rows})"]
+        """Describe how the list decides, and what is predicted where no rule applies."""
+        return self._preamble(exact=False)
+
+    def exact_preamble(self) -> str:
+        """Write the same with all digits."""
+        return self._preamble(exact=True)
+
+    def _preamble(self, *, exact: bool) -> str:
+        name = self.shown_names[int(np.argmax(self.default))]
+        (title, said), *_ = self._share_cell(self.default, exact).items()
+        rows = f"{write_weight(sum(self.default_weights))} training rows"
+        where = "where no rule applies" if self.rules else "always"
+        lines = [f"{where}: {name} with {title} {said} ({rows})"]
         if self.rules:
-            lines.insert(0, "the first rule that holds decides; each covers what is left to it")
+            says = "The first rule that applies decides; each is counted on the rows that reach it."
+            lines.insert(0, says)
         return "\n".join(lines)
 
 
+_LISTED_CLASSES = 6
+"""Probabilities of more classes are written in exact texts only."""
+
+
 def distribution_of(rule: Rule) -> tuple[float, ...]:
-    """Give the probabilities that a rule says."""
+    """Return the probabilities that a rule says."""
     assert isinstance(rule.outcome, Says)
     return rule.outcome.distribution
 
 
 def first_of(covers: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Give the first rule (column) that holds on each row; the number of rules where none does."""
+    """Return the first rule (column) that applies to each row; the number of rules if none."""
     none = np.ones((len(covers), 1), dtype=np.bool_)
     first: NDArray[np.intp] = np.hstack([covers, none]).argmax(axis=1)
     return first
@@ -178,7 +209,7 @@ class UnorderedRules(ClassModel):
     rules : tuple of Rule
         The rules; each says a distribution with a weight.
     start : tuple of float
-        What each class has before any rule holds, not all 0.
+        What each class has before any rule applies, not all 0.
     summary : dict
         What the learner noted down, as JSON data.
     """
@@ -187,7 +218,7 @@ class UnorderedRules(ClassModel):
     outcome: ClassVar[type[Outcome]] = Says
     fields: ClassVar[Fields] = Fields(
         {"start": described("What each class has before any rule.", CLASS_WEIGHTS)},
-        about="Weighted distributions of all rules that hold are added up.",
+        about="Weighted distributions of all rules that apply are added up.",
     )
 
     schema: Schema
@@ -224,47 +255,51 @@ class UnorderedRules(ClassModel):
         return ClassProgram(self.schema, scores, labels, recipes.shares(scores), chosen)
 
     def with_rules(self, rules: Sequence[Rule]) -> UnorderedRules:
-        """Give the same model with other rules; only those that are new are checked."""
+        """Return the same model with other rules; only new rules are checked."""
         made = super().with_rules(rules)
         self._check_total(made.rules, self.start)
         return made
 
     @property
     def effect_title(self) -> str:
-        """The probability that a rule says, and its weight."""
+        """The probability of the class of a rule, and its weight."""
         return "probability x weight"
 
     def effect(self, rule: Rule) -> str:
-        """Write the probability that a rule says, and its weight."""
+        """Write the probability of the class of a rule, and its weight."""
         assert isinstance(rule.outcome, Says)
         return f"{rule.outcome} x {rule.outcome.weight:.4g}"
 
+    def effect_cells(self, rule: Rule, exact: bool) -> dict[str, str]:
+        """Return the probability that a rule gives its class, and its weight."""
+        return {self.effect_title: self.effect(rule), "class": rule.head.text(self.shown_names)}
+
     def preamble(self) -> str:
-        """Say what rules add, and what holds where there is none."""
+        """Write what rules add, and what is predicted where none applies."""
         k, total = self.preference[0], math.fsum(self.start)
-        told = f"{escape_line(self.class_names[k])} with probability {self.start[k] / total:.3f}"
+        default = f"{self.shown_names[k]} with probability {self.start[k] / total:.3f}"
         if not self.rules:
-            return f"always: {told}"
-        wins = ", and the most weight wins" if self.decision is None else ""
+            return f"always: {default}"
+        wins = " The class with the largest weight wins." if self.decision is None else ""
         return (
-            f"where no rule holds: {told}; every rule that holds adds its weight, shared among "
-            f"the classes as it says{wins}"
+            f"where no rule applies: {default}\nEach rule that applies adds its weight, shared "
+            f"among the classes by its probabilities.{wins}"
         )
 
     def deciding_rules(self, found: Explanation, row: int) -> list[int]:
-        """Give the rules that hold on a row, the heaviest first."""
+        """Return the rules that apply on a row, the heaviest first."""
         ids: list[int] = np.flatnonzero(found.fired[row]).tolist()
         return sorted(ids, key=lambda i: -float(counts_of(self.rules[i]).max()))
 
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
-        """Give what rules add to the counts, each with the counts after it."""
+        """Return what rules add to the counts, each with the counts after it."""
         ids = found.rule_ids(row)
-        added = [Added(counts_of(self.rules[i]), rule_text(self.rules, i)) for i in ids]
+        added = [Added(counts_of(self.rules[i]), rule_text(self, i)) for i in ids]
         unit = f"weight for {escape_line(found.label(row))}"
         return found.added_up(row, max_reasons, unit, self.start, added, _counts_text)
 
     def start_fields(self) -> dict[str, Any]:
-        """Give what classes start with."""
+        """Return what classes start with."""
         return {"intercepts": list(self.start)}
 
     @staticmethod
@@ -275,7 +310,7 @@ class UnorderedRules(ClassModel):
 
 
 def counts_of(rule: Rule) -> NDArray[np.float64]:
-    """Give what a rule adds to the classes: its weight times what it says."""
+    """Return what a rule adds to the classes: its weight times what it says."""
     assert isinstance(rule.outcome, Says)
     return rule.outcome.weight * np.array(rule.outcome.distribution)
 

@@ -7,7 +7,7 @@ first one decides, so rules are kept in the order in which ties are broken. A ru
 distribution over the classes, and its own class is the most probable.
 
 The coverage of a rule counts what it won: the training rows to which it is the nearest rule, each
-of them left out in turn.
+of them held out in turn.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class NearestRules(ClassModel):
         return shares
 
     def deciders(self, X: object, *, n_threads: int | None = None) -> NDArray[np.intp]:
-        """Give the place of the rule that decides each row: the first of the nearest ones.
+        """Return the place of the rule that decides each row: the first of the nearest ones.
 
         Without rules it is 0, the number of rules.
         """
@@ -120,7 +120,7 @@ class NearestRules(ClassModel):
         return rows.value(self.nearest)
 
     def decided_bits(self, X: object, *, n_threads: int | None = None) -> NDArray[np.uint64]:
-        """Tell which rows each rule decides: those that it is the nearest rule of."""
+        """Return which rows each rule decides: it is the nearest rule to them."""
         deciders = self.deciders(X, n_threads=n_threads)
         places = np.arange(len(self.rules))[:, np.newaxis]
         return PackedCovers.pack_lines((deciders == place for place in places), len(deciders)).words
@@ -143,7 +143,7 @@ class NearestRules(ClassModel):
         -------
         float array of shape (rules, classes)
             On the training rows these are the counts by resubstitution; the coverage of rules
-            counts rows left out in turn.
+            counts held-out rows.
         """
         table = read_like(X, self.schema, self.columns, target=y, weights=sample_weight)
         target = table.known_target
@@ -158,18 +158,23 @@ class NearestRules(ClassModel):
             np.add.at(counts, (deciders, place[target.codes]), weights)
         return counts
 
+    @property
+    def decides(self) -> bool:
+        """True: the nearest rule decides."""
+        return True
+
     def preamble(self) -> str:
-        """Say that the nearest rule decides, and what its figures count."""
+        """Describe how rules decide, and what their counts are."""
         if self.rules:
             return (
-                "the nearest rule decides, covering the row or not; its figures count the training "
-                "rows that it\ndecides when each of them is left out"
+                "The nearest rule decides, whether it covers the row or not.\n"
+                "Counts are of training rows that it decides when each row is held out in turn."
             )
         k = int(np.argmax(self.shares))
-        return f"always: {escape_line(self.class_names[k])} with probability {self.shares[k]:.3f}"
+        return f"always: {self.shown_names[k]} with probability {self.shares[k]:.3f}"
 
     def form_fields(self) -> dict[str, Any]:
-        """Give the distances and the training weights."""
+        """Return the distances and the training weights."""
         return super().form_fields() | {"distances": [one.to_json() for one in self.distances]}
 
     @classmethod
@@ -188,7 +193,7 @@ class NearestRules(ClassModel):
                 raise ValueError(f"rule {i}: {error}") from None
 
     def _explain_form(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
-        """Give the nearest rule of each row, and the nearest one of another class."""
+        """Return the nearest rule of each row, and the nearest one of another class."""
         n = len(table)
         nearest, rivals = (np.full(n, -1), np.full(n, np.inf)), (np.full(n, -1), np.full(n, np.inf))
         heads = np.array([rule.head.first for rule in self.rules], dtype=np.intp)
@@ -203,11 +208,11 @@ class NearestRules(ClassModel):
         return {"evidence": {"nearest": nearest, "rival": rivals}}
 
     def deciding_rules(self, found: Explanation, row: int) -> list[int]:
-        """Give the rule that decides a row, if there is any rule."""
+        """Return the rule that decides a row, if there is any rule."""
         return [int(found.evidence["nearest"][0][row])] if self.rules else []
 
     def explained_fields(self, found: Explanation, row: int) -> dict[str, Any]:
-        """Give the nearest rule and that of another class, with their distances."""
+        """Return the nearest rule and the nearest rule of another class, with distances."""
         return {
             name: {"id": int(places[row]), "distance": float(sums[row])}
             for name, (places, sums) in found.evidence.items()
@@ -215,7 +220,7 @@ class NearestRules(ClassModel):
         }
 
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
-        """Give how near the nearest rule is and how near that of another class is: always both."""
+        """Return the nearest rule and the nearest rule of another class: always both."""
         titles = {"nearest": "nearest", "rival": "nearest of another class"}
         reasons = plain_reasons(
             [
@@ -235,7 +240,7 @@ class NearestRules(ClassModel):
             gaps = ", ".join(_gap(c, table, row) for c in failed)
             where = f"distance {distance:.3g}: {gaps}"
         head = escape_line(rule.head.text(self.class_names))
-        return f"rule {id} for {head} ({where}): IF {rule.body}"
+        return f"rule {self.numbers[id]} for {head} ({where}): {rule.body}"
 
     def _nearest_of(self, rules: Sequence[Rule]) -> Nearest:
         bodies = [rule.body for rule in rules]
@@ -244,7 +249,7 @@ class NearestRules(ClassModel):
 
 
 def _checked_distances(distances: object, schema: object) -> tuple[Distance, ...]:
-    """Give the distances in the order of the columns, or raise a ValueError."""
+    """Return the distances in the order of the columns, or raise a ValueError."""
     if not isinstance(schema, Schema):
         raise ValueError(f"schema must be a Schema, not {type(schema).__name__}")
     if not isinstance(distances, tuple | list):
@@ -252,7 +257,9 @@ def _checked_distances(distances: object, schema: object) -> tuple[Distance, ...
     seen: dict[str, Distance] = {}
     for distance in distances:
         if not isinstance(distance, NumberDistance | LabelDistance):
-            raise ValueError(f"{type(distance).__name__} is neither of numbers nor of labels")
+            raise ValueError(
+                f"{type(distance).__name__} is neither a NumberDistance nor a LabelDistance"
+            )
         if distance.column not in schema or not distance.fits(schema[distance.column]):
             raise ValueError(f"the distances of column {distance.column!r} do not fit the schema")
         if distance.column in seen:

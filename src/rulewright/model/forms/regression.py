@@ -21,6 +21,7 @@ from rulewright.model.forms.terms import (
     LINEAR,
     AddedParts,
     LinearTerm,
+    amounts,
     check_linear,
     check_sums,
     linear_lines,
@@ -29,8 +30,17 @@ from rulewright.model.forms.terms import (
     with_lines,
 )
 from rulewright.model.rule_model import RuleModel
+from rulewright.model.training_notes import base_mean
 from rulewright.programs import Program, nodes
-from rulewright.rules import Adds, NumberCoverage, Outcome, Rule, finite_number
+from rulewright.rules import (
+    Adds,
+    NumberCoverage,
+    Outcome,
+    Rule,
+    finite_number,
+    write_exact,
+    write_number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +64,7 @@ class RegressionRules(RuleModel):
     summary : dict
         What the learner noted down, as JSON data.
     linear : tuple of LinearTerm
-        What numeric columns add beside the rules.
+        What numeric columns add, apart from the rules.
     """
 
     form: ClassVar[str] = "regression"
@@ -90,7 +100,7 @@ class RegressionRules(RuleModel):
 
     @property
     def head_names(self) -> tuple[str, ...]:
-        """Nothing: all rules speak for the number."""
+        """Nothing: all rules add to the number."""
         return ()
 
     @property
@@ -111,17 +121,17 @@ class RegressionRules(RuleModel):
         return Program(self.schema, with_lines(sums, self.linear, vector=False))
 
     def predict(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
-        """Give the number of each row."""
+        """Return the number of each row."""
         return self.scores(X, n_threads=n_threads)
 
     def explain(self, X: object, *, n_threads: int | None = None) -> Explanation:
-        """Tell for each row which rules fired and what they and the linear terms add."""
+        """Return for each row which rules fired and what they and the linear terms add."""
         rows = self._rows(X, n_threads)
         scores, parts = rows.value(self.program.scores), AddedParts.of(self, rows.table)
         return Explanation(self, rows.table, rows.covers(), scores, evidence=parts)
 
     def reasons_for(self, found: Explanation, row: int, max_reasons: int | None) -> RowReasons:
-        """Give what rules and lines add to the number."""
+        """Return what rules and lines add to the number."""
         reasons = [
             _adding(float(part.amounts[0]), part.text, part.is_line)
             for part in found.evidence.added(row, found.rule_ids(row))
@@ -131,21 +141,21 @@ class RegressionRules(RuleModel):
         if hidden:
             amount = math.fsum(one.moves for one in hidden if one.moves is not None)
             rest = [_adding(amount, others_text(hidden))]
-        start = [Reason(f"{self.intercept:.4g}", "start")]
-        total = [ReasonLine(f"{found.scores[row]:.4g}", "", "total")] if reasons else []
+        start = [Reason(write_number(self.intercept), "start")]
+        total = [ReasonLine(write_number(found.scores[row]), "", "total")] if reasons else []
         return RowReasons(ReasonLine("adds", "", "reason"), shown, start, rest, total)
 
     def start_fields(self) -> dict[str, Any]:
-        """Give the intercept."""
+        """Return the intercept."""
         return {"intercept": self.intercept}
 
     def explained_fields(self, found: Explanation, row: int) -> dict[str, Any]:
-        """Give what lines add."""
+        """Return what lines add."""
         lines = found.evidence.lines(row)
         return {"linear": [{"column": line.column, self.amount: added} for line, _, added in lines]}
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
-        """Give the same model with other rules; only those that are new are checked."""
+        """Return the same model with other rules; only new rules are checked."""
         check_sums([self.intercept], rules, self.linear)
         return super().with_rules(rules)
 
@@ -154,22 +164,44 @@ class RegressionRules(RuleModel):
         return self._copy_with(rules=merge_rules(self.rules))
 
     def preamble(self) -> str:
-        """Say which number every row starts with, and what columns add by themselves."""
-        start = f"start: {self.intercept:.6g}; every rule that holds adds to it, in the same unit"
-        return "\n".join([start, *linear_lines(self.linear, ())])
+        """Write which number every row starts with, and what columns add by themselves."""
+        return self._preamble(write_number(self.intercept), exact=False)
+
+    def exact_preamble(self) -> str:
+        """Write the same with all digits."""
+        return self._preamble(write_exact(self.intercept), exact=True)
+
+    def _preamble(self, start: str, *, exact: bool) -> str:
+        says = "Each rule that applies adds its number, in units of the target."
+        lines = [f"start: {start}", says]
+        if any(amounts(rule)[1] for rule in self.rules):
+            lines.append(
+                "A rule whose conditions are known to fail adds the number after 'otherwise'."
+            )
+        return "\n".join([*lines, *linear_lines(self.linear, (), exact=exact)])
+
+    def effect_cells(self, rule: Rule, exact: bool) -> dict[str, str]:
+        """Return what a rule adds."""
+        assert isinstance(rule.outcome, Adds)
+        return {"adds": rule.outcome.exact_text if exact else rule.outcome.number_text}
+
+    def effect_columns(self) -> dict[str, list[Any]]:
+        """Return what the rules add."""
+        return {"adds": [rule.outcome.value for rule in self.rules]}
 
     def head_columns(self) -> dict[str, list[Any]]:
-        """Give nothing: all rules speak for the number."""
+        """Return nothing: all rules add to the number."""
         return {}
 
     def coverage_columns(self) -> dict[str, list[Any]]:
-        """Give mean and deviation of the covered numbers."""
+        """Return mean and deviation of the covered numbers."""
         found = [rule.coverage for rule in self.rules if isinstance(rule.coverage, NumberCoverage)]
-        names = ("mean", "deviation")
-        return {name: [getattr(coverage, name) for coverage in found] for name in names}
+        names, base = ("mean", "deviation"), base_mean(self)
+        columns = {name: [getattr(coverage, name) for coverage in found] for name in names}
+        return columns | {"base_mean": [math.nan if base is None else base] * len(self)}
 
     def form_fields(self) -> dict[str, Any]:
-        """Give the intercept, and linear terms if there are any."""
+        """Return the intercept, and linear terms if there are any."""
         fields: dict[str, Any] = {"intercept": self.intercept}
         return fields | ({"linear": [t.to_json() for t in self.linear]} if self.linear else {})
 
@@ -184,4 +216,4 @@ class RegressionRules(RuleModel):
 
 
 def _adding(amount: float, text: str, is_line: bool = False) -> Reason:
-    return Reason(f"{amount:+.4g}", text, moves=amount, is_line=is_line)
+    return Reason(write_number(amount, "+"), text, moves=amount, is_line=is_line)

@@ -50,7 +50,7 @@ class RuleSet(NamedTuple):
     weight: float  # its share of the vote of its class
 
     def to_json(self) -> dict[str, object]:
-        """Give the rule set as plain data."""
+        """Return the rule set as plain data."""
         return {"terms": list(self.terms), "weight": self.weight}
 
 
@@ -59,7 +59,7 @@ Members: TypeAlias = tuple[tuple[RuleSet, ...], ...]
 
 
 def opposite_class(members: Members) -> int | None:
-    """Give the class without rule sets, the opposite of the other; None if there is none."""
+    """Return the class without rule sets, the opposite of the other; None if there is none."""
     return next((k for k, sets in enumerate(members) if not sets), None)
 
 
@@ -77,7 +77,7 @@ RULE_SET = define("rule_set", _FIELDS.part)
 
 
 def term_key(k: int, body: Formula) -> TermKey:
-    """Give what two equal terms of a class have in common: the order of conditions is not."""
+    """Return what two equal terms of a class have in common: the order of conditions is not."""
     return k, body.key
 
 
@@ -119,7 +119,7 @@ def number_terms(
 
 
 def term_shares(members: Members, n_terms: int) -> list[float]:
-    """Give the weight of each term: that of its rule sets, shared equally among their terms."""
+    """Return the weight of each term: each rule set shares its weight equally among its terms."""
     parts: list[list[float]] = [[] for _ in range(n_terms)]
     for terms, weight in (rule_set for sets in members for rule_set in sets):
         for term in terms:
@@ -128,12 +128,12 @@ def term_shares(members: Members, n_terms: int) -> list[float]:
 
 
 def lead(scores: Node, is_chosen: Node) -> Node:
-    """Give how far the best score is above the second; 2 if there is no second."""
+    """Return how far the best score is above the second; 2 if there is no second."""
     return (scores.largest - recipes.largest_but(scores, is_chosen)).at_most(LARGEST_MARGIN)
 
 
 def checked_smoothing(smoothing: object) -> float:
-    """Give the smoothing as a float, or raise a ValueError."""
+    """Return the smoothing as a float, or raise a ValueError."""
     size = checked_number(smoothing, "smoothing")
     if not 0.0 <= size <= sys.float_info.max / 2:
         raise ValueError(f"smoothing must be finite, even twice, and not negative, not {size}")
@@ -141,14 +141,14 @@ def checked_smoothing(smoothing: object) -> float:
 
 
 def margins_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give for each row how far the best score is above the second; 2 if there is no second."""
+    """Return for each row how far the best score is above the second; 2 if there is no second."""
     given, n = GivenVector(), scores.shape[1]
     is_best = recipes.one_hot(recipes.prefer_first(given, tuple(range(n))), n)
     return evaluate_node(lead(given, is_best), {given: scores})
 
 
 def checked_abstain(abstain: object) -> float:
-    """Give a margin as a float, or raise a ValueError."""
+    """Return a margin as a float, or raise a ValueError."""
     margin = checked_number(abstain, "abstain")
     if not 0.0 <= margin < math.inf:
         raise ValueError(f"abstain must be a margin, finite and not negative, not {margin}")
@@ -156,7 +156,7 @@ def checked_abstain(abstain: object) -> float:
 
 
 def checked_weight(weight: object) -> float:
-    """Give a weight as a float, or raise a ValueError."""
+    """Return a weight as a float, or raise a ValueError."""
     size = checked_number(weight, "weight of a rule set")
     if not 0.0 <= size < math.inf:
         raise ValueError(f"weight of a rule set must be finite and not negative, not {size}")
@@ -164,7 +164,7 @@ def checked_weight(weight: object) -> float:
 
 
 def checked_members(members: Any, rules: Sequence[Rule], n_classes: int) -> Members:
-    """Give the rule sets of each class, or raise a ValueError if they do not fit the rules."""
+    """Return the rule sets of each class, or raise a ValueError if they do not fit the rules."""
     if not isinstance(members, list | tuple) or len(members) != n_classes:
         raise ValueError(f"members must be {n_classes} lists of rule sets, one per class")
     checked = tuple(_checked_sets(sets, k, rules) for k, sets in enumerate(members))
@@ -261,7 +261,7 @@ class VoteEvidence:
     # weight of each rule set before the rows of the bound were seen, where the prior was learned
     # from other rows
     split_prior: Figures | None
-    max_terms: int  # most terms of a rule set that was searched for
+    max_terms: int  # maximum number of terms per rule set in the search
     total_weight: float  # weight of the rows of the bound
     weighted: bool  # whether the rows had other weights than 1
 

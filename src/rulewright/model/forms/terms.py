@@ -13,15 +13,28 @@ from rulewright.data import NUMBER, WEIGHT, Fields, Part, Schema, Table, define,
 from rulewright.model.class_explanation import Added
 from rulewright.model.document import json_list
 from rulewright.model.explanation import rule_text
+from rulewright.model.scale_ends import write_condition
 from rulewright.model.text import escape_line
 from rulewright.programs import Node, nodes
-from rulewright.rules import Adds, Coverage, Head, Not, Rule, checked_text, finite_number
+from rulewright.rules import (
+    Adds,
+    Coverage,
+    Head,
+    Not,
+    Rule,
+    checked_text,
+    finite_number,
+    write_exact,
+    write_name,
+    write_number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from rulewright.model.entries import Entry
     from rulewright.model.forms.additive import AdditiveRules
     from rulewright.model.forms.regression import RegressionRules
 
@@ -42,13 +55,13 @@ def check_sums(
 
 
 def amounts(rule: Rule) -> tuple[float, float]:
-    """Give what a rule adds where it holds and where it is known not to hold."""
+    """Return what a rule adds where it holds and where it is known not to hold."""
     assert isinstance(rule.outcome, Adds)
     return rule.outcome.value, rule.outcome.otherwise
 
 
 def terms_of(rule: Rule) -> Iterator[nodes.Term]:
-    """Give the terms that add the amounts of a rule."""
+    """Return the terms that add the amounts of a rule."""
     response, otherwise = amounts(rule)
     yield nodes.Term(rule.body, rule.head, response)
     if otherwise:
@@ -58,11 +71,10 @@ def terms_of(rule: Rule) -> Iterator[nodes.Term]:
 class AddedParts(NamedTuple):
     """What the rules and lines of a model add to rows, for explanations."""
 
-    rules: tuple[Rule, ...]
-    linear: tuple[LinearTerm, ...]
-    n_scores: int  # number of classes; 1 for numbers
+    model: AdditiveRules | RegressionRules
+    table: Table
     units: NDArray[np.float64]  # what slopes multiply, of shape (rows, lines)
-    # which rule (column) is known not to hold on which row; None if no rule adds anything there
+    # which rule (column) is known not to apply to which row; None if no rule adds anything there
     failed: NDArray[np.bool_] | None
 
     @classmethod
@@ -71,32 +83,56 @@ class AddedParts(NamedTuple):
         failed = None
         if any(amounts(rule)[1] for rule in model.rules):
             failed = np.column_stack([rule.body.fails(table) for rule in model.rules])
-        units = units_of(model.linear, table)
-        return cls(model.rules, model.linear, model.n_classes or 1, units, failed)
+        return cls(model, table, units_of(model.linear, table), failed)
 
     def added(self, row: int, ids: Sequence[int]) -> list[Added]:
-        """Give what rules that fired, rules that failed and lines add, the largest first."""
-        found = [self._of_rule(i, amounts(self.rules[i])[0], rule_text(self.rules, i)) for i in ids]
+        """Return what rules that apply, rules that fail and lines add, the largest first."""
+        rules, steps = self.model.rules, self._steps_of(ids)
+        found = [Added(self._vector([i]), rule_text(self.model, i)) for i in ids if i not in steps]
+        for entry in {entry.places: entry for entry in steps.values()}.values():
+            added = self._vector([i for i in ids if i in entry.places])
+            found.append(Added(added, self._step_text(entry, row)))
         for i in [] if self.failed is None else np.flatnonzero(self.failed[row]).tolist():
-            if otherwise := amounts(self.rules[i])[1]:
-                text = f"rule {i}: IF not ({self.rules[i].body})"
-                found.append(self._of_rule(i, otherwise, text))
-        for line, unit in zip(self.linear, self.units[row], strict=True):
+            if amounts(rules[i])[1]:
+                text = f"rule {self.model.numbers[i]}: not ({rules[i].body})"
+                found.append(Added(self._vector([i], 1), text))
+        for line, unit in zip(self.model.linear, self.units[row], strict=True):
             added = np.array(line.slopes) * unit
             if added.any():
                 found.append(Added(added, f"line of {escape_line(line.column)}", True))
         return sorted(found, key=lambda part: -float(np.abs(part.amounts).max()))
 
-    def _of_rule(self, i: int, amount: float, text: str) -> Added:
-        added = np.zeros(self.n_scores)
-        added[self.rules[i].head.classes] = amount
-        return Added(added, text)
+    def _vector(self, ids: Sequence[int], which: int = 0) -> NDArray[np.float64]:
+        """Return what rules add to the scores together: their first amounts, or the second ones."""
+        added = np.zeros(self.model.n_classes or 1)
+        for i in ids:
+            added[self.model.rules[i].head.classes] += amounts(self.model.rules[i])[which]
+        return added
+
+    def _steps_of(self, ids: Sequence[int]) -> dict[int, Entry]:
+        """Return the entry of each rule that is printed as a part of steps."""
+        wanted = set(ids)
+        return {
+            i: entry
+            for entry in self.model.entries
+            if entry.steps
+            for i in entry.places
+            if i in wanted
+        }
+
+    def _step_text(self, entry: Entry, row: int) -> str:
+        """Name the step that a row is on."""
+        numbers = [self.model.numbers[i] for i in entry.places]
+        value = float(self.table[entry.steps[0].body.column].values[row])
+        body = next(step.body for step in entry.steps if step.body.accepts(value))
+        text = write_condition(body, self.model.scale_ends)
+        return f"rules {min(numbers)}-{max(numbers)}: {text}"
 
     def lines(self, row: int) -> list[tuple[LinearTerm, int, float]]:
-        """Give what each line adds to the score of each class on a row, the largest first."""
+        """Return what each line adds to the score of each class on a row, the largest first."""
         found = [
             (line, k, slope * float(self.units[row, place]))
-            for place, line in enumerate(self.linear)
+            for place, line in enumerate(self.model.linear)
             for k, slope in enumerate(line.slopes)
         ]
         return sorted((item for item in found if item[2]), key=lambda item: -abs(item[2]))
@@ -118,7 +154,7 @@ def merge_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def _with_sums(rules: Sequence[Rule]) -> Rule:
-    """Give the first of some rules with the sums of what all of them add."""
+    """Return the first of some rules with the sums of what all of them add."""
     if len(rules) == 1:
         return rules[0]
     sums = map(math.fsum, zip(*map(amounts, rules), strict=True))
@@ -127,9 +163,11 @@ def _with_sums(rules: Sequence[Rule]) -> Rule:
     if {part.rows for part in parts} != {"outside"}:
         return rule
     # Each was grown on other rows; together they count as certain as one of them.
-    weights = np.add.reduce([part.class_weights for part in parts]) / len(parts)
-    mean = Coverage(parts[0].support, tuple(weights.tolist()), "outside")
-    return Rule(rule.body, rule.outcome, mean)
+    weights = np.add.reduce([part.share_weights for part in parts]) / len(parts)
+    corrected, first = tuple(weights.tolist()), parts[0]
+    if first.counts is None:
+        return replace(rule, coverage=replace(first, class_weights=corrected))
+    return replace(rule, coverage=replace(first, corrected=corrected))
 
 
 _NUMBERS: dict[str, Part] = {"low": NUMBER, "high": NUMBER, "center": NUMBER, "deviation": WEIGHT}
@@ -193,23 +231,26 @@ class LinearTerm:
         return nodes.LineValue(self.column, self.low, self.high, self.center)
 
     def units(self, table: Table) -> NDArray[np.float64]:
-        """Give what the slopes multiply, for each row of a table."""
+        """Return what the slopes multiply, for each row of a table."""
         return nodes.line_values(self.line, table[self.column].values)
 
-    def text(self, slope: float, name: str = "") -> str:
-        """Write what the term adds to one score."""
-        adds = f"{slope:+.3g} points for {name}" if name else f"{slope:+.3g}"
+    def text(self, slope: float, name: str = "", *, exact: bool = False) -> str:
+        """Write what the term adds to one score; `exact` for all digits."""
+        write = write_exact if exact else write_number
+        adds = f"{write(slope, '+')} points for {name}" if name else write(slope, "+")
         # A mean that is 0 but for rounding is 0.
-        center = 0.0 if abs(self.center) < 1e-9 * self.deviation else self.center
-        bounds = f"values held within {self.low:.4g} to {self.high:.4g}"
-        return f"line: {adds} per unit of {escape_line(self.column)} above {center:.4g} ({bounds})"
+        center = 0.0 if abs(self.center) < 1e-9 * self.deviation and not exact else self.center
+        bounds = f"values clipped to {write(self.low)} to {write(self.high)}"
+        return (
+            f"line: {adds} per unit of {write_name(self.column)} above {write(center)} ({bounds})"
+        )
 
     def scale_slopes(self, slope: float) -> LinearTerm:
         """Multiply the slopes."""
         return replace(self, slopes=tuple(slope * own for own in self.slopes))
 
     def to_json(self) -> dict[str, Any]:
-        """Give the term as plain data."""
+        """Return the term as plain data."""
         numbers = {name: getattr(self, name) for name in _NUMBERS}
         return {"column": self.column, **numbers, "slopes": list(self.slopes)}
 
@@ -232,18 +273,20 @@ def check_linear(terms: Sequence[LinearTerm], schema: Schema, n_slopes: int) -> 
 
 
 def units_of(terms: Sequence[LinearTerm], table: Table) -> NDArray[np.float64]:
-    """Give what the slopes of each term multiply, as an array of shape (rows, terms)."""
+    """Return what the slopes of each term multiply, as an array of shape (rows, terms)."""
     units = np.empty((len(table), len(terms)))
     for k, term in enumerate(terms):
         units[:, k] = term.units(table)
     return units
 
 
-def linear_lines(terms: Sequence[LinearTerm], names: Sequence[str]) -> list[str]:
+def linear_lines(
+    terms: Sequence[LinearTerm], names: Sequence[str], *, exact: bool = False
+) -> list[str]:
     """Write the terms, the one that moves scores most first, a line for each slope."""
     ordered = sorted(terms, key=lambda term: -max(map(abs, term.slopes)) * term.deviation)
     return [
-        term.text(slope, names[k] if names else "")
+        term.text(slope, names[k] if names else "", exact=exact)
         for term in ordered
         for k, slope in enumerate(term.slopes)
         if slope
@@ -259,7 +302,7 @@ def with_lines(scores: Node, terms: Sequence[LinearTerm], *, vector: bool) -> No
 
 
 def linear_sizes(terms: Sequence[LinearTerm], n_slopes: int) -> list[float]:
-    """Give the largest amount that the terms can add to each score."""
+    """Return the largest amount that the terms can add to each score."""
     sizes = [0.0] * n_slopes
     for term in terms:
         for k, slope in enumerate(term.slopes):

@@ -1,4 +1,4 @@
-"""Why rows got their votes: the rule sets that cover them and the terms that hold."""
+"""Why rows got their votes: the rule sets that cover them and the terms that apply."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class VoteReasons:
-    """The rule sets that cover rows, by class, and the terms that hold, strongest first."""
+    """The rule sets that cover rows, by class, and the terms that apply, strongest first."""
 
-    # the vote; a class without rule sets has those of the other that do not cover
+    # the vote; rule sets that do not cover a row vote for the opposite class, if there is one
     model: RuleSetVotes
     margins: NDArray[np.float64]  # how far the best score of each row is above the second best
 
     def rule_set_ids(self, found: Explanation, row: int, k: int) -> list[int]:
-        """Give the rule sets that vote for a class on a row, those of the largest weight first."""
+        """Return the rule sets that vote for a class on a row, by falling weight."""
         sets, covering = self._sets(k), bool(self.model.members[k])
         covers = [bool(found.fired[row, list(rule_set.terms)].any()) for rule_set in sets]
         ids = [j for j, covered in enumerate(covers) if covered == covering]
         return sorted(ids, key=lambda j: -sets[j].weight)
 
     def abstains(self, row: int) -> bool:
-        """Tell whether the model abstains on a row."""
+        """Return whether the model abstains on a row."""
         return bool(self.margins[row] < self.model.abstain)
 
     def _sets(self, k: int) -> tuple[RuleSet, ...]:
         return self.model.members[k] or self.model.members[1 - k]
 
     def fields(self, found: Explanation, row: int) -> dict[str, Any]:
-        """Give the margin of a row, and the rule sets that vote for each class."""
+        """Return the margin of a row, and the rule sets that vote for each class."""
         votes = []
         for k, name in enumerate(self.model.class_names):
             sets, ids = self._sets(k), self.rule_set_ids(found, row, k)
@@ -68,21 +68,21 @@ class VoteReasons:
         return lines
 
     def steps(self, found: ClassExplanation, row: int) -> list[Reason]:
-        """Give the start and each rule that holds, with the scores after it."""
+        """Return the start and each rule that applies, with the scores after it."""
         rules, chosen = self.model.rules, int(found.chosen[row])
         votes = np.zeros(len(self.model.classes))
         scores = self._scores_of(votes)
         start = self.write(scores, chosen, level=True)
-        steps = [Reason(start, "start: where no rule holds", scores)]
+        steps = [Reason(start, "start: where no rule applies", scores)]
         for i, gain in self.gains(found.rule_ids(row)):
             votes[rules[i].head.first] += gain
             before, scores = scores, self._scores_of(votes)
             k = chosen if scores[chosen] != before[chosen] else rules[i].head.first
-            steps.append(Reason(self.write(scores - before, k), rule_text(rules, i), scores))
+            steps.append(Reason(self.write(scores - before, k), rule_text(self.model, i), scores))
         return steps
 
     def gains(self, ids: list[int]) -> Iterator[tuple[int, float]]:
-        """Give each rule that holds and the weight it makes vote after those before it.
+        """Return each rule that applies and the weight it makes vote after those before it.
 
         The rule that adds most comes next. What a rule adds only falls, so that one which still
         adds as much as any other did when last looked at is the next.
@@ -114,7 +114,7 @@ class VoteReasons:
         return found
 
     def _scores_of(self, votes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the scores where rule sets of these weights vote, which sum to 1 in a class."""
+        """Return the scores where rule sets of these weights vote, which sum to 1 in a class."""
         scores = 2.0 * votes - 1.0
         if (opposite := self.model.opposite) is not None:
             scores[opposite] = -scores[1 - opposite]
@@ -127,5 +127,5 @@ class VoteReasons:
 
 
 def _votes(score: float) -> float:
-    """Give how many of 100 votes make a score, which is from -1 to 1."""
+    """Return how many of 100 votes make a score, which is from -1 to 1."""
     return 50.0 * (score + 1.0)

@@ -1,10 +1,10 @@
 """Votes of rule sets: for each class many small formulas, each with a weight.
 
 A rule set covers a row if one of its terms holds there. The score of a class is the weight of its
-rule sets that cover the row minus the weight of those that do not, so it is between -1 and 1. The
+rule sets that cover the row minus the weight of its other rule sets, so it is between -1 and 1. The
 highest score wins, of equal ones the class of the larger prior, then the first one. How far the
 best score is above the second best is the margin; where it is below ``abstain`` the model says so,
-and still gives the label it holds for the best. Of two classes one may have no rule sets: it is the
+and still gives the label it holds for the best. One of two classes may have no rule sets: it is the
 opposite of the other, its score minus the other's, and the sign of a score decides.
 
 Scores are computed as ``(2 v - t) / t``, where v is the weight of the covering rule sets and t that
@@ -35,9 +35,8 @@ from rulewright.model.class_model import ClassModel, Weigher, checked_weights
 from rulewright.model.document import MAX_RULES, json_list
 from rulewright.model.forms import rule_sets
 from rulewright.model.forms.vote_reasons import VoteReasons
-from rulewright.model.text import escape_line
 from rulewright.programs import ClassProgram, Constant, Node, Term, TermSums, Where, recipes
-from rulewright.rules import Conjunction, Coverage, Head, Or, Outcome, Rule, Votes
+from rulewright.rules import Conjunction, Coverage, Head, Or, Outcome, Rule, Votes, write_exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -173,7 +172,7 @@ class RuleSetVotes(ClassModel):
 
     @cached_property
     def effective_sizes(self) -> tuple[float, ...]:
-        """How many equal weights vary as much as those of each class: 1 / sum of squares."""
+        """Effective number of rule sets of each class: 1 / sum of squared weights."""
         squares = [math.fsum(s.weight**2 for s in sets) for sets in self.members]
         return tuple(1.0 / total if total else 0.0 for total in squares)
 
@@ -195,7 +194,7 @@ class RuleSetVotes(ClassModel):
         return ClassProgram(self.schema, scores, labels, chances, chosen, flags)
 
     def _odds(self, scores: Node) -> Node:
-        """Give 1 plus the score plus the smoothed share of each class; the priors for all 0."""
+        """Return 1 plus the score plus the smoothed share of each class; the priors for all 0."""
         odds = scores + 1.0
         shares = tuple(map(self._smooth, self.priors))
         if any(shares):
@@ -203,7 +202,7 @@ class RuleSetVotes(ClassModel):
         return Where(odds.largest.equals(0.0), Constant(self.priors), odds)
 
     def _smooth(self, prior: float) -> float:
-        """Give the share of a class times the smoothing."""
+        """Return the share of a class times the smoothing."""
         total = math.fsum(self.priors)
         product = self.smoothing * prior
         # Divided first where the product is beyond the range of floats.
@@ -221,7 +220,7 @@ class RuleSetVotes(ClassModel):
         return (2.0 * votes - total) / total * Constant(signs) + 0.0  # of -0.0 it makes 0.0
 
     def _terms(self, k: int, place: int) -> Iterator[Term]:
-        """Give the rule sets of a class; one without terms covers no row."""
+        """Return the rule sets of a class; one without terms covers no row."""
         for terms, weight in self.members[k]:
             bodies = tuple(self.rules[i].body for i in terms)
             if bodies:
@@ -230,7 +229,7 @@ class RuleSetVotes(ClassModel):
                 )
 
     def decision_function(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
-        """Give the scores; for two classes the second minus the first probability.
+        """Return the scores; for two classes the second minus the first probability.
 
         Those rank rows as `predict_proba` does, which the difference of two scores need not.
         """
@@ -241,29 +240,29 @@ class RuleSetVotes(ClassModel):
         return np.asarray(second - first)
 
     def margins(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
-        """Give for each row how far the best score is above the second; 2 if there is no second."""
+        """Return the lead of the best score over the second for each row; 2 without a second."""
         return rule_sets.margins_of(self.scores(X, n_threads=n_threads))
 
     def abstains(self, X: object, *, n_threads: int | None = None) -> NDArray[np.bool_]:
-        """Tell on which rows the margin is too small to trust the label."""
+        """Return on which rows the margin is too small to trust the label."""
         return self.margins(X, n_threads=n_threads) < self.abstain
 
     def with_smoothing(self, smoothing: float) -> Self:
-        """Give the same model with another smoothing of its probabilities."""
+        """Return the same model with another smoothing of its probabilities."""
         return self._copy_with(smoothing=rule_sets.checked_smoothing(smoothing))
 
     def with_abstain(self, abstain: float) -> Self:
-        """Give the same model with another margin below which it abstains."""
+        """Return the same model with another margin below which it abstains."""
         return self._copy_with(abstain=rule_sets.checked_abstain(abstain))
 
     def _explain_form(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
         return {"evidence": VoteReasons(self, rule_sets.margins_of(scores))}
 
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
-        """Give the rules that hold by the votes that they add, each with the scores after it."""
+        """Return the rules that apply by the votes that they add, each with the scores after it."""
         votes: VoteReasons = found.evidence
         return found.in_steps(
-            row, max_reasons, "of 100 votes", votes.steps(found, row), votes.write
+            row, max_reasons, "votes of 100", votes.steps(found, row), votes.write
         )
 
     def answer_notes(self, found: Explanation, row: int) -> list[str]:
@@ -272,12 +271,12 @@ class RuleSetVotes(ClassModel):
         return votes.notes(found, row)
 
     def explained_fields(self, found: Explanation, row: int) -> dict[str, Any]:
-        """Give the margin of a row, and the rule sets that vote for each class."""
+        """Return the margin of a row, and the rule sets that vote for each class."""
         votes: VoteReasons = found.evidence
         return votes.fields(found, row)
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
-        """Give the same rule sets without the terms that are left out, with new shares."""
+        """Return the same rule sets without the terms that are left out, with new shares."""
         place = {rule_sets.term_key(r.head.first, r.body): i for i, r in enumerate(rules)}
         old = [place.get(rule_sets.term_key(r.head.first, r.body), -1) for r in self.rules]
         members = tuple(
@@ -293,27 +292,33 @@ class RuleSetVotes(ClassModel):
         return replace(self, rules=tuple(kept), members=members, evidence=None)
 
     def rules_table(self) -> dict[str, list[Any]]:
-        """Give the table of rules as a dict of columns, with the number of rule sets of each."""
+        """Return the table of rules as a dict of columns, with the number of rule sets of each."""
         found = [i for sets in self.members for rule_set in sets for i in rule_set.terms]
         counts = np.bincount(np.array(found, dtype=np.intp), minlength=len(self.rules))
         return super().rules_table() | {"n_rule_sets": counts.tolist()}
 
     def preamble(self) -> str:
-        """Say how many rule sets vote for each class, and when the model abstains."""
-        names = list(map(escape_line, self.class_names))
+        """Write how many rule sets vote for each class, and when the model abstains."""
+        names = self.shown_names
         counts = zip(names, self.members, self.effective_sizes, strict=True)
         sizes = [f"{name} {len(sets)} (ESS {size:.3g})" for name, sets, size in counts if sets]
         if self.opposite is not None:
-            sizes.append(f"{names[self.opposite]} where most do not vote")
-        text = f"rule sets that share the 100 votes of a class: {', '.join(sizes)}"
+            sizes.append(f"{names[self.opposite]} where most of them do not vote")
+        lines = [f"Rule sets share the 100 votes of each class: {', '.join(sizes)}."]
+        lines.append("A rule set votes where one of its rules applies.")
+        if self.decision is None:
+            lines[-1] += " The class with the most votes wins."
         if self.abstain:
-            text += f"; abstains below a lead of {50 * self.abstain:.3g} votes"
-        how = "a rule set votes where one of its rules holds"
-        how += "; the class of most votes wins" if self.decision is None else ""
-        return f"{text}\n{how}"
+            lines.append(f"The model abstains below a lead of {50 * self.abstain:.3g} votes.")
+        return "\n".join(lines)
+
+    def effect_cells(self, rule: Rule, exact: bool) -> dict[str, str]:
+        """Return the votes of a rule, and their class."""
+        votes = write_exact(100.0 * rule.outcome.value) if exact else self.effect(rule)
+        return {"votes": votes, "class": rule.head.text(self.shown_names)}
 
     def form_fields(self) -> dict[str, Any]:
-        """Give the rule sets, the priors and the margin below which the model abstains."""
+        """Return the rule sets, the priors and the margin below which the model abstains."""
         return {
             "members": [[rule_set.to_json() for rule_set in sets] for sets in self.members],
             "priors": list(self.priors),

@@ -1,8 +1,8 @@
-"""The literals that may follow: the best one of each relation, with its gain.
+"""The candidate literals: the best one of each relation, with its gain.
 
-A relation is a table that gives a new row, a column that a condition is about, or what two rows are
-compared by. A new row may come with one condition on it, as an argument that is a constant or an
-older variable does in a literal of FOIL.
+A relation is a table that provides a new row, a column for a condition, or a comparison of two
+rows. A new row may come with one condition on it, like a literal of FOIL with a constant or an
+older variable as an argument.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class LiteralCandidate(NamedTuple):
 
 @dataclass(frozen=True)
 class LiteralLanguage:
-    """Which literals there are; see `RelationalFOILClassifier`."""
+    """The allowed literals; see `RelationalFOILClassifier`."""
 
     negation: bool = False
     max_rows: int = 4
@@ -59,18 +59,18 @@ class LiteralLanguage:
 
 
 class LiteralJudge:
-    """Judges the literals that may follow some bindings.
+    """Evaluates the literals that may extend a clause.
 
     Parameters
     ----------
     bindings : Bindings
-        What satisfies the clause so far.
+        The bindings that satisfy the clause so far.
     literals : sequence of Literal
         The clause so far.
     positive, negative : float64 arrays
         Weights of all instances for and against the class.
     language : LiteralLanguage
-        Which literals there are.
+        The allowed literals.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class LiteralJudge:
         return p * math.log2((p + n) / p)
 
     def by_relation(self) -> list[LiteralCandidate]:
-        """Return the best literal of each relation, in the order in which they are tried."""
+        """Return the best literal of each relation, in the order of search."""
         best: dict[Relation, LiteralCandidate] = {}
         for found in self._all():
             other = best.get(found.relation)
@@ -105,7 +105,7 @@ class LiteralJudge:
         return list(best.values())
 
     def determinate(self) -> list[BindLiteral]:
-        """Return the new rows of which each positive binding has one and each other at most one."""
+        """Return the new rows with one per positive binding and at most one per other binding."""
         positive, found = self._scope.positive > 0, []
         for literal in self._rows():
             low, high = self._bindings.find_reached(literal.table, literal.key)
@@ -115,7 +115,7 @@ class LiteralJudge:
         return found
 
     def weak(self) -> list[LiteralCandidate]:
-        """Return the new rows that all positive bindings have, of which no literal tells more."""
+        """Return the new rows that all positive bindings have and that add no other information."""
         positive, found = self._scope.positive > 0, []
         for literal in self._rows() if self._language.max_rows > 0 else ():
             low, high = self._bindings.find_reached(literal.table, literal.key)
@@ -138,7 +138,7 @@ class LiteralJudge:
                 yield from self._with_row(literal, int((high - low).sum()))
 
     def _rows(self) -> Iterator[BindLiteral]:
-        """Give the new rows that keys of the same type lead to."""
+        """Return the new rows that keys of the same type lead to."""
         bindings, new = self._bindings, max(self._bindings.tables) + 1
         for variable, table in bindings.tables.items():
             for here, kind in table.types.items():
@@ -149,7 +149,7 @@ class LiteralJudge:
                             yield BindLiteral(new, other.name, SharedKey(there, variable, here))
 
     def _with_row(self, literal: BindLiteral, size: int) -> Iterator[LiteralCandidate]:
-        """Give a new row alone, and with one condition that tells more."""
+        """Yield a new row alone, and with one informative condition."""
         if size == 0 or not self._few(size):
             return
         extended, parents = self._bindings.with_row(literal)
@@ -171,11 +171,11 @@ class LiteralJudge:
             yield one._replace(relation=relation, literals=(literal, *one.literals))
 
     def _few(self, size: int) -> bool:
-        """Tell whether so many bindings are allowed."""
+        """Return whether this number of bindings is allowed."""
         return size <= max(self._language.max_bindings, 4 * len(self._positive))
 
     def _is_known(self, literal: BindLiteral) -> bool:
-        """Tell whether the clause has such a row already."""
+        """Return whether the clause already has such a row."""
         rows = {(one.table, one.key) for one in self._literals if isinstance(one, BindLiteral)}
         return (literal.table, literal.key) in rows
 
@@ -187,7 +187,7 @@ class LiteralJudge:
     def _conditions(
         self, bindings: Bindings, scope: Scope, variable: int
     ) -> Iterator[LiteralCandidate]:
-        """Give the best condition on each column of a row."""
+        """Return the best condition on each column of a row."""
         table = bindings.tables[variable]
         for name in table.columns:
             column, relation = bindings.column(variable, name), ("test", table.name, name)
@@ -213,7 +213,7 @@ class LiteralJudge:
         older: Sequence[int],
         found_by: BindLiteral | None = None,
     ) -> Iterator[LiteralCandidate]:
-        """Give what a row may share with older ones, and how it compares with them."""
+        """Yield keys that a row may share with older rows, and comparisons with them."""
         table, negation = bindings.tables[one], self._language.negation
         for other in older:
             before = bindings.tables[other]

@@ -1,6 +1,6 @@
-"""FOIL on related tables (Quinlan, 1990): from literals to conditions, and the learner.
+"""FOIL on related tables (Quinlan, 1990): the learner, and the conversion of literals to columns.
 
-Rows that share nothing but the instance are independent: each group of rows that hang together is a
+Rows that share nothing except the instance are independent: each connected group of rows is a
 derived column of its own.
 """
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 def body_of(literals: Sequence[Literal]) -> tuple[Conjunction, list[Clause]]:
-    """Return the conditions of a rule and the derived columns that they are about."""
+    """Return the conditions of a rule and the derived columns that they use."""
     conditions: list[Condition] = []
     clauses = []
     for group in groups(literals):
@@ -65,7 +65,7 @@ def body_of(literals: Sequence[Literal]) -> tuple[Conjunction, list[Clause]]:
 
 
 def groups(literals: Sequence[Literal]) -> list[list[Literal]]:
-    """Part literals into groups that share a variable other than the instance."""
+    """Split literals into groups that share a variable other than the instance."""
     found: list[tuple[set[int], list[Literal]]] = []
     for literal in literals:
         variables = {v for v in literal.uses if v != 0}
@@ -80,7 +80,7 @@ def groups(literals: Sequence[Literal]) -> list[list[Literal]]:
 
 
 def clause_of(literals: Sequence[Literal]) -> Clause:
-    """Return the derived column of literals that hang together; rows are numbered anew."""
+    """Return the derived column of connected literals, with renumbered rows."""
     binds = [literal for literal in literals if isinstance(literal, BindLiteral)]
     number = {0: 0, **{literal.new: at for at, literal in enumerate(binds, 1)}}
 
@@ -112,7 +112,7 @@ def describe_clauses(relations: Relations, clauses: Iterable[Clause]) -> Recipe:
     }
 
     def described(table: str, column: ColumnSchema) -> ColumnSchema:
-        """Keep the labels that conditions name, or all that are compared: others are unseen."""
+        """Keep only the labels used by conditions, or all compared ones; others are unseen."""
         if column.kind != "nominal" or column.label_type == "boolean":
             return column
         if (table, column.name) in compared:
@@ -137,7 +137,7 @@ def describe_clauses(relations: Relations, clauses: Iterable[Clause]) -> Recipe:
 
 
 def some_row(relations: Relations) -> Clause:
-    """Return a column that tells whether an instance has a related row at all."""
+    """Return a column that says whether an instance has any related row."""
     types = key_types(relations.links, ColumnPlace(relations.instances, relations.key))
     own = types.pop(relations.instances)
     for table, keys in types.items():
@@ -158,59 +158,61 @@ def _own(where: RowCondition) -> Condition:
 
 
 class RelationalFOILClassifier(RelationalClasses):
-    r"""Clauses over related tables, whose variables are rows that share keys.
+    r"""Clauses over related tables, with variables for rows that share keys.
 
     A clause says that an instance has certain related rows: ``exists(bonds b1, atoms a1 where
     b1.molecule = id and a1.id = b1.atom1 and a1.element = "n")``. It grows literal by literal, by
-    the gain :math:`T (\log_2 \frac{p'}{p' + n'} - \log_2 \frac{p}{p + n})`, where p and n count
-    *bindings*, instances with a row for every variable, for and against the class, and T those of p
-    that are still extended. A literal is a new row with a key of an older one (and one condition on
-    it), a condition on a row (a label, a threshold), a key that two rows share, or a comparison of
-    two rows of a table. Where no literal gains 80 % of what is possible, rows that are determined
-    by those before are added first. A clause ends before its bits exceed those that name its
-    positives one by one, is pruned, and is kept if it is right often enough.
+    the gain :math:`T (\log_2 \frac{p'}{p' + n'} - \log_2 \frac{p}{p + n})`. Here p and n count
+    *bindings* (instances with a row for every variable) for and against the class, and T counts the
+    positive bindings that are still extended. A literal is a new row with a key of an older row
+    (optionally with a condition), a condition on a row, a key that two rows share, or a comparison
+    of two rows of a table. If no literal reaches 80 % of the possible gain, rows determined by
+    earlier ones are added first. A clause stops growing before its bits exceed a list of its
+    positives; it is then pruned, and kept if it is accurate enough.
 
     Attributes
     ----------
     model_ : DecisionList
-        The rules: print, predict, explain, save and export. Rows that hang together are a derived
-        column; conditions on the instances themselves are conditions as any.
+        The rules: prints, predicts, explains, saves and exports. Connected rows form a derived
+        column; conditions on the instances themselves are ordinary conditions.
     recipe_ : Recipe
-        How the columns are derived.
+        How the derived columns are computed.
     """
 
     min_accuracy: float = Parameter(
         Real(0, 1),
-        "Least share of the class in the weight that a clause covers.",
+        "Minimum accuracy of a clause.",
         default=0.8,
         kw_only=False,
     )
     max_rows: int = Parameter(
-        Integer(1), "Most related rows of a clause, without those that others determine.", default=4
+        Integer(1),
+        "Maximum number of related rows per clause, not counting determined ones.",
+        default=4,
     )
     min_weight: float = Parameter(
         Real(0),
-        "Least weight that a clause must cover, of the instances that those before leave over.",
+        "Minimum weight that a clause must cover among the instances that earlier ones do not.",
         default=2.0,
     )
     negation: bool = Parameter(
         Flag(),
-        "Whether there are also rows that must be absent, ``!=``, and keys that must differ.",
+        "Whether to allow ``!=``, rows that must be absent, and keys that must differ.",
         default=False,
     )
     max_bindings: int = Parameter(
         Integer(1),
-        "Most bindings of a clause, or four for each instance: a row with more is not tried.",
+        "Maximum number of bindings of a clause, or four per instance; larger ones are not tried.",
         default=200_000,
     )
     positive_class: Any = Parameter(
         CheckedByFit("label, optional"),
-        "Class that the clauses describe, of two; by default the one with the smaller weight.",
+        "Class that the clauses describe, of two classes; by default the one with less weight.",
         default=None,
     )
     time_limit: float | None = Parameter(
         Real(0, above=True, optional=True),
-        "Seconds for the clauses, about; those found by then are taken.",
+        "Approximate time limit in seconds; the clauses found so far are used.",
         default=None,
     )
 
@@ -220,10 +222,10 @@ class RelationalFOILClassifier(RelationalClasses):
         Parameters
         ----------
         X : Relations
-            The instances to learn from, with their related tables. Of these only rows that the
-            instances reach, before their cutoff, are looked at.
+            The instances to learn from, with their related tables. Only rows that the instances
+            reach, before their cutoff, are used.
         y : array-like, optional
-            Target of the instances; by default that of the relations.
+            Target of the instances; by default the target of the relations.
         sample_weight : array-like, optional
             Weights of the instances.
 
@@ -259,7 +261,7 @@ class RelationalFOILClassifier(RelationalClasses):
     def _rows(
         self, table: Table, y: Any, sample_weight: Any
     ) -> tuple[TrainingSet, NDArray[np.intp]]:
-        """Return the own columns of the instances with their classes; weight 0 drops one."""
+        """Return the instances' own columns with their classes; drop instances without weight."""
         self._check_target(table, y)
         target, weights = self._target_of(table, y), table.weights
         if sample_weight is not None:
@@ -286,12 +288,12 @@ class RelationalFOILClassifier(RelationalClasses):
         return replace(rows, table=replace(table, target=rows.target, weights=None))
 
     def _order(self, rows: TrainingSet) -> list[int]:
-        """Return the classes in the order in which they are covered: the rarest first."""
+        """Return the order in which classes are covered: the rarest first."""
         if len(rows.classes) == 2:
             positive = positive_of_two(self.positive_class, rows)
             return [positive, 1 - positive]
         if self.positive_class is not None:
-            raise ValueError("positive_class: only a problem of two classes has one")
+            raise ValueError("positive_class: needs two classes; leave it out")
         order: list[int] = np.argsort(rows.class_weights, kind="stable").tolist()
         return order
 

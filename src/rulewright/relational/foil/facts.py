@@ -1,7 +1,7 @@
-"""Related tables as arrays: which rows have a key, and which of them an instance may see.
+"""Related tables as arrays: which rows have a key, and which rows an instance may see.
 
-Keys that refer to the same thing have one type: those that links join, directly or not. Values of
-keys of a type are numbered alike in all tables.
+Keys that links join, directly or indirectly, have one type. Values of keys of a type have the same
+numbers in all tables.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Places = NDArray[np.integer[Any]]
 
 
 class Index(NamedTuple):
-    """The rows of a table by a key and, of one key, by time."""
+    """The rows of a table by key and, for a single key, by time."""
 
     keys: Places  # number of the key times `base`, plus the rank of the time; ascending
     rows: Places
@@ -37,20 +37,20 @@ class Index(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FactTable:
-    """A table: numbers of its keys, its features, and when its rows are seen.
+    """A table: numbers of its keys, its features, and when its rows become visible.
 
     Attributes
     ----------
     keys : mapping
-        Number of the key of each row by column, `MISSING` where there is none.
+        Number of the key of each row by column; `MISSING` without a key.
     types : mapping
-        What each key refers to.
+        The type of each key.
     columns : mapping
         The features.
     ranks : int array
-        Rank of the time of each row; `MISSING` for a row that is never seen.
+        Rank of the time of each row; `MISSING` for rows that are never visible.
     seen : int array
-        For each instance the first rank that it does not see.
+        For each instance, the first rank that is not visible.
     """
 
     name: str
@@ -84,7 +84,7 @@ class FactTable:
     def find_reached(
         self, column: str, numbers: Places, instances: Places
     ) -> tuple[Places, Places]:
-        """Return where in the index the rows with some keys begin and end, as instances see it."""
+        """Return the index range of the rows with given keys, as visible to instances."""
         index = self.indexes[column]
         low = np.searchsorted(index.keys, numbers * index.base)
         high = np.searchsorted(index.keys, numbers * index.base + self.seen[instances])
@@ -121,7 +121,7 @@ class Facts:
 
 
 def key_types(links: Sequence[Link], key: ColumnPlace) -> dict[str, dict[str, int]]:
-    """Give for each table its keys, and what each refers to."""
+    """Return, for each table, its keys and their types."""
     groups: list[set[ColumnPlace]] = [{key}]
     for link in links:
         joined = set(link).union(*(group for group in groups if group & set(link)))
@@ -136,7 +136,7 @@ def key_types(links: Sequence[Link], key: ColumnPlace) -> dict[str, dict[str, in
 def _number_keys(
     types: Mapping[str, Mapping[str, int]], data: Mapping[str, TableData]
 ) -> dict[str, dict[str, Places]]:
-    """Give each value of the keys of a type a number."""
+    """Assign a number to each value of the keys of a type."""
     found: dict[str, dict[str, Places]] = {table: {} for table in types}
     by_type: dict[int, list[ColumnPlace]] = {}
     for table, columns in types.items():
@@ -158,7 +158,7 @@ def _numbers(key: KeyValues, known: Places) -> Places:
 
 
 def _times(relations: Relations, table: TableData) -> tuple[Places, Places]:
-    """Return the ranks of the times of rows, and for each instance the first one not seen."""
+    """Return the ranks of the times of rows, and the first invisible rank of each instance."""
     time, n = relations.times.get(table.name), len(relations)
     if time is None or relations.cutoff is None:
         return np.zeros(table.n_rows, dtype=np.int64), np.ones(n, dtype=np.int64)

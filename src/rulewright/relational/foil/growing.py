@@ -1,8 +1,8 @@
-"""Clauses for one class after the other: literals are added by their gain, and pruned.
+"""Clauses for one class after another: literals are added by their gain, and pruned.
 
-A clause that is not accurate enough in the end is taken up again where another literal gained
-nearly as much, as FOIL's checkpoints have it. Where nothing gains, a row that all positive bindings
-have may be added once: FOIL's weak literal, on which conditions may gain.
+A clause that is not accurate enough in the end is resumed where another literal gained nearly as
+much: FOIL's checkpoints. If nothing gains, a row that all positive bindings have may be added once:
+FOIL's weak literal, so that conditions on it may gain.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 ENOUGH = 0.8
-"""Share of the largest gain from which on no determinate literals are asked for."""
+"""Share of the maximum gain above which no determinate literals are added."""
 MOST_DETERMINATE = 10
-"""Rows of determinate literals in a clause."""
+"""Maximum number of rows of determinate literals in a clause."""
 NEARLY = 0.8
-"""Share of the best gain from which on another literal is remembered."""
+"""Share of the best gain above which another literal becomes a checkpoint."""
 MOST_OTHERS, MOST_BACKUPS = 5, 20
-"""Literals that are remembered beside the best one, and how often a clause is taken up again."""
+"""Maximum number of checkpoints, and how often a clause is resumed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class ClauseProblem:
 
     @property
     def instances(self) -> Places:
-        """The instances that count."""
+        """The instances with weight."""
         return np.flatnonzero(self.positive + self.negative > 0)
 
     @property
@@ -62,7 +62,7 @@ class ClauseProblem:
         return np.unique(find_bindings(self.facts, literals, start).instances)
 
     def accuracy(self, literals: Sequence[Literal]) -> float:
-        """Return the share of the class in what a clause covers."""
+        """Return the share of the class in the covered weight."""
         rows = self.find_covered(literals)
         p, n = self.positive[rows].sum(), self.negative[rows].sum()
         return float(p / (p + n)) if p > 0 else 0.0
@@ -70,7 +70,7 @@ class ClauseProblem:
 
 @dataclass
 class GrowingClause:
-    """A clause that grows: its literals, and their bits."""
+    """A growing clause: its literals, and their bits."""
 
     problem: ClauseProblem
     bindings: Bindings
@@ -80,7 +80,7 @@ class GrowingClause:
     weak: bool = False  # whether the last literal gained nothing
 
     def candidates(self) -> LiteralJudge:
-        """Judge the literals that may follow."""
+        """Return the evaluation of the candidate literals."""
         problem = self.problem
         free = problem.language.max_rows
         for literal, determined in zip(self.literals, self.determinate, strict=True):
@@ -92,7 +92,7 @@ class GrowingClause:
 
     @property
     def needed(self) -> list[Literal]:
-        """The literals without rows that are determined by others and that none uses."""
+        """The literals except determined rows that no literal uses."""
         found: list[Literal] = []
         used: set[int] = set()
         marked = zip(reversed(self.literals), reversed(self.determinate), strict=True)
@@ -103,19 +103,19 @@ class GrowingClause:
         return found[::-1]
 
     def copy(self) -> GrowingClause:
-        """Return the same clause, to grow in another way."""
+        """Return a copy, to grow in another way."""
         lists = (list(self.literals), list(self.bits), list(self.determinate))
         return GrowingClause(self.problem, self.bindings, *lists)
 
     def followed_by(self, candidate: LiteralCandidate, bits: float) -> GrowingClause:
-        """Return the clause with further literals, as a clause of its own."""
+        """Return a copy of the clause with further literals."""
         other = self.copy()
         other.add(candidate.literals, bits)
         other.weak = not candidate.gain > 0
         return other
 
     def add(self, literals: Sequence[Literal], bits: float, determinate: bool = False) -> None:
-        """Add literals; the first one takes the bits."""
+        """Add literals; the bits count for the first one."""
         for literal in literals:
             self.bindings = self.bindings.after(literal)
             self.literals.append(literal)
@@ -124,7 +124,7 @@ class GrowingClause:
             bits = 0.0
 
     def affordable(self, candidate: LiteralCandidate, bits: float) -> bool:
-        """Tell whether the clause would be no longer than naming the positives that it covers."""
+        """Return whether the clause would be no longer than a list of its positives."""
         bindings = self.bindings
         for literal in candidate.literals:
             bindings = bindings.after(literal)
@@ -136,7 +136,7 @@ class GrowingClause:
 
 
 def grow(problem: ClauseProblem) -> list[Literal]:
-    """Return a clause of the class, pruned: accurate enough if one was found; it may be empty."""
+    """Return a pruned clause of the class, accurate enough if one was found; may be empty."""
     waiting = [GrowingClause(problem, Bindings.of(problem.facts, problem.instances))]
     best: tuple[float, list[Literal]] = (0.0, [])
     for _ in range(1 + MOST_BACKUPS):
@@ -149,10 +149,10 @@ def grow(problem: ClauseProblem) -> list[Literal]:
 
 
 def _grow_literals(growing: GrowingClause, waiting: list[GrowingClause]) -> list[Literal]:
-    """Add literals to a clause; those that gain nearly as much as the best one wait.
+    """Add literals to a clause; literals that gain nearly as much as the best become checkpoints.
 
-    While no literal gains enough, rows that are determined by those before are added first: they
-    gain nothing, but conditions on them may.
+    While no literal gains enough, rows determined by earlier ones are added first: they gain
+    nothing, but conditions on them may.
     """
     problem, asked = growing.problem, False
     while not problem.late and problem.negative[growing.bindings.instances].any():
@@ -180,12 +180,12 @@ def _grow_literals(growing: GrowingClause, waiting: list[GrowingClause]) -> list
 
 
 def literal_bits(literal: LiteralCandidate, n_relations: int, negation: bool) -> float:
-    """Return the bits of a literal: its sign, a relation, and one of the choices there."""
+    """Return the bits of a literal: its sign, its relation, and its choice within the relation."""
     return math.log2(n_relations) + math.log2(literal.n_choices) + (1.0 if negation else 0.0)
 
 
 def prune_clause(problem: ClauseProblem, literals: Sequence[Literal]) -> list[Literal]:
-    """Leave out literals, the last ones first, without which the clause is as accurate."""
+    """Drop literals, last first, while the clause stays as accurate."""
     kept = list(literals)
     accuracy = problem.accuracy(kept)
     for literal in reversed(literals):
@@ -199,7 +199,7 @@ def prune_clause(problem: ClauseProblem, literals: Sequence[Literal]) -> list[Li
 
 
 def _add_determinate(growing: GrowingClause, candidates: LiteralJudge) -> bool:
-    """Add rows that are determined by those before; tell if there are new ones."""
+    """Add rows determined by earlier ones; return whether there are new ones."""
     known = {(one.table, one.key) for one in growing.literals if isinstance(one, BindLiteral)}
     room = MOST_DETERMINATE - sum(growing.determinate)
     new = [one for one in candidates.determinate() if (one.table, one.key) not in known][:room]
@@ -220,10 +220,10 @@ def cover(
     min_weight: float,
     deadline: float | None = None,
 ) -> list[tuple[list[Literal], int]]:
-    """Return clauses with their classes; each class is set against those that come after it.
+    """Return clauses with their classes; each class is separated from the classes after it.
 
-    A clause is grown on the positives that no clause covers yet and on all negatives. It must be
-    accurate there, and be the first to cover some weight.
+    A clause is grown on the uncovered positives and all negatives. It must be accurate there, and
+    cover some new weight.
     """
     left, found = np.ones(len(labels), dtype=np.bool_), []
     for head in heads:

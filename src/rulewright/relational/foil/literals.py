@@ -2,8 +2,9 @@
 
 A binding is an instance with a row for every variable. Variables are numbered; 0 is the instance.
 
-The gain is T (log2(p1 / (p1 + n1)) - log2(p0 / (p0 + n0))): p and n are positive and negative
-bindings before and after a literal, T the positive ones before it that are still extended.
+The gain is T (log2(p1 / (p1 + n1)) - log2(p0 / (p0 + n0))). Here p and n are positive and negative
+bindings before (0) and after (1) a literal, and T counts the positive ones before it that are still
+extended.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ SIGNS |= {"<=": operator.le, ">": operator.gt, "<": operator.lt}
 
 @dataclass(frozen=True)
 class BindLiteral:
-    """A new variable: a row of a table with the key of an older one."""
+    """A new variable: a row of a table with the key of an older row."""
 
     new: int
     table: str
@@ -57,7 +58,7 @@ class ConditionLiteral:
 
 @dataclass(frozen=True)
 class KeyLiteral:
-    """Two rows share a key, or have different ones; the first is the younger one."""
+    """Two rows share a key, or have different keys; the first row is the newer one."""
 
     one: int
     key: SharedKey
@@ -70,7 +71,7 @@ class KeyLiteral:
 
 @dataclass(frozen=True)
 class ComparisonLiteral:
-    """Two rows of a table are compared by a column."""
+    """Two rows of a table are compared on a column."""
 
     compared: RowComparison
 
@@ -82,7 +83,7 @@ class ComparisonLiteral:
 
 @dataclass(frozen=True)
 class AbsentLiteral:
-    """There is no row of a table with the key of a variable."""
+    """No row of a table has the key of a variable."""
 
     row: RelatedRow
 
@@ -105,7 +106,7 @@ class Bindings:
 
     @classmethod
     def of(cls, facts: Facts, instances: Places) -> Bindings:
-        """Bind instances alone."""
+        """Create bindings of instances without further variables."""
         return cls(facts, {0: facts.instances}, {0: instances})
 
     @property
@@ -130,7 +131,7 @@ class Bindings:
         return replace(self, rows={v: rows[kept] for v, rows in self.rows.items()})
 
     def find_reached(self, table: str, key: SharedKey) -> tuple[Places, Places]:
-        """Return where in the index of a table the rows begin and end that each binding reaches."""
+        """Return, for each binding, the index range of the rows of a table that it reaches."""
         found = self.facts.tables[table]
         return found.find_reached(key.column, self.key(key.of, key.here), self.instances)
 
@@ -155,7 +156,7 @@ class Bindings:
     def satisfy(
         self, literal: ConditionLiteral | KeyLiteral | ComparisonLiteral | AbsentLiteral
     ) -> BoolArray:
-        """Tell which bindings satisfy a literal; a missing value never does."""
+        """Return which bindings satisfy a literal; missing values never do."""
         if isinstance(literal, ConditionLiteral):
             return holds(self.column(literal.of, literal.where.column), literal.where)
         if isinstance(literal, KeyLiteral):
@@ -172,7 +173,7 @@ class Bindings:
 
 
 def holds(column: Column, where: RowCondition) -> BoolArray:
-    """Tell where a condition holds."""
+    """Return where a condition is true."""
     value = where.value
     if isinstance(value, str):
         value = column.schema.labels.index(value)
@@ -205,7 +206,7 @@ class BestChoice(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Scope:
-    """Bindings that literals are judged on, of which each may extend an older one.
+    """Bindings that literals are evaluated on; each may extend an older one.
 
     Attributes
     ----------
@@ -214,7 +215,7 @@ class Scope:
     before : tuple of float
         Weights p0 and n0 before the literal.
     parents : int array, optional
-        The older binding that each one extends, ascending; None if it is the same.
+        The older binding that each one extends, ascending; None if unchanged.
     weights : float64 array, optional
         Positive weights of the older bindings.
     """
@@ -226,7 +227,7 @@ class Scope:
     weights: FloatArray | None = None
 
     def gain(self, t: FloatArray, p: FloatArray, n: FloatArray) -> FloatArray:
-        """Return the gains of literals; one without positive bindings has none."""
+        """Return the gains of literals; without positive bindings there is none."""
         p0, n0 = self.before
         with np.errstate(divide="ignore", invalid="ignore"):
             gains = t * (np.log2(p / (p + n)) - np.log2(p0 / (p0 + n0)))
@@ -247,7 +248,7 @@ class Scope:
         return float(self.gain(np.array(t), np.array(p), np.array(n)))
 
     def labels(self, column: Column) -> tuple[FloatArray, FloatArray]:
-        """Return the gains of each label of a column, and of every other label than it."""
+        """Return the gains of each label of a column, and of its negation."""
         known = ~column.is_missing
         codes, size = column.values[known], len(column.schema.labels)
         p, n = _sums(codes, self.positive[known], size), _sums(codes, self.negative[known], size)
@@ -263,9 +264,9 @@ class Scope:
         return self.gain(t, p, n), self.gain(others, p.sum() - p, n.sum() - n)
 
     def cuts(self, column: Column) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the values of a column, and the gains of ``>=`` and ``<=`` each of them.
+        """Return the values of a column, and the gains of ``>=`` and ``<=`` at each value.
 
-        Of all values but the smallest, and but the largest: others tell nothing.
+        The smallest value is excluded for ``>=``, the largest for ``<=``: they are always true.
         """
         known = ~column.is_missing
         values, places = np.unique(column.values[known], return_inverse=True)
@@ -286,7 +287,7 @@ class Scope:
 
 
 def best_of(gains: FloatArray) -> BestChoice | None:
-    """Return the first of the best gains, if there is a choice."""
+    """Return the first of the best gains, if there is one."""
     allowed = np.isfinite(gains)
     if not allowed.any():
         return None

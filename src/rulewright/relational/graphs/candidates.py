@@ -1,4 +1,4 @@
-"""Patterns with the rows they occur in: streams of them, filters and orders."""
+"""Patterns with the rows they occur in: streams, filters and orders."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 Order = Literal["size", "code", "balance", "correlation", "chi2"]
 ORDERS = ("size", "code", "balance", "correlation", "chi2")
 BY_CLASS = ("correlation", "chi2")
-"""Orders that look at the classes."""
+"""Orders that depend on the classes."""
 
 MOST_PATTERNS = 2_000_000
-"""Patterns with different rows that are kept at most."""
+"""Maximum number of patterns with different rows."""
 
 _SLICE = 1000
 
@@ -48,7 +48,7 @@ def mine_patterns(
     allow_cycles: bool,
     check: Callable[[], None] = lambda: None,
 ) -> Iterator[PatternCandidate]:
-    """Give all patterns in at least so many graphs, in the order of their codes.
+    """Yield all patterns with a minimum number of graphs, in the order of their codes.
 
     `check` is called between short steps; it may raise to end the search.
     """
@@ -61,23 +61,23 @@ def mine_patterns(
 
 @dataclass(frozen=True)
 class PatternFilter:
-    """Which patterns say something new about n graphs.
+    """Which patterns are new among n graphs.
 
-    Patterns in all graphs or in none are out.
+    Patterns in all graphs or in no graph are excluded.
 
     Parameters
     ----------
     n_graphs : int
         Number of graphs.
     complement : bool
-        A pattern that occurs exactly where another does not says nothing new either.
+        Whether a pattern is also excluded if it occurs exactly where another one does not.
     """
 
     n_graphs: int
     complement: bool = True
 
     def key(self, words: WordArray) -> bytes | None:
-        """Return what patterns with the same rows have in common; None if it is in all or none."""
+        """Return a key shared by patterns with the same rows; None for all rows or no rows."""
         rows = PackedCovers(words[np.newaxis], self.n_graphs)
         inside, outside = words.tobytes(), (~rows).words.tobytes()
         if not any(inside) or not any(outside):
@@ -87,7 +87,7 @@ class PatternFilter:
     def first(
         self, candidates: Iterable[PatternCandidate], limit: int | None
     ) -> list[PatternCandidate]:
-        """Return the first patterns that say something new."""
+        """Return the first new patterns."""
         kept: dict[bytes, PatternCandidate] = {}
         for candidate in candidates:
             key = self.key(candidate.words)
@@ -98,7 +98,7 @@ class PatternFilter:
         return list(kept.values())
 
     def smallest(self, candidates: Iterable[PatternCandidate]) -> list[PatternCandidate]:
-        """Return of patterns with the same rows the smallest, by size and code."""
+        """Return the smallest pattern for each set of rows, by size and code."""
         kept: dict[bytes, PatternCandidate] = {}
         for candidate in candidates:
             key = self.key(candidate.words)
@@ -128,12 +128,13 @@ def order_patterns(
     candidates : sequence of PatternCandidate
         The patterns, by size and code.
     order : {"size", "balance", "correlation", "chi2"}
-        Fewest edges first; nearest to half of the graphs first; largest correlation with the second
-        of two classes first, with its sign; largest chi-squared statistic with the classes first.
+        "size": fewest edges first. "balance": nearest to half of the graphs first. "correlation":
+        largest correlation with the second of two classes first, with its sign. "chi2": largest
+        chi-squared statistic with the classes first.
     n_graphs : int
         Number of graphs.
     labels : int array, optional
-        Class of each graph, which the last two look at.
+        Class of each graph, for the last two.
     """
     if order == "size" or not candidates:
         return list(candidates)
@@ -143,7 +144,7 @@ def order_patterns(
 
 
 def worths(order: Order, covers: PackedCovers, labels: IntArray | None) -> FloatArray:
-    """Return what an order puts first, by the rows where queries hold, as large numbers."""
+    """Return large integers for sorting patterns, given the rows where they occur."""
     if order == "balance":
         return np.asarray(-np.abs(2.0 * covers.count() - covers.n_rows))
     assert labels is not None, "the caller has classes for this order"
@@ -175,12 +176,12 @@ def chi2(covers: PackedCovers, labels: IntArray) -> FloatArray:
 
 
 def least_count(min_support: float, n_graphs: int) -> int:
-    """Return in how many graphs a pattern must occur: a whole number, or a share of them."""
+    """Return the minimum number of graphs of a pattern, given as a count or a share."""
     if isinstance(min_support, numbers.Integral):
         return int(min_support)
     if min_support > 1:
         raise ValueError(
-            f"min_support={min_support!r} must be a share of the graphs, up to 1.0, or a whole "
+            f"min_support={min_support!r} must be a share of the graphs, up to 1.0, or a "
             "number of graphs"
         )
     return max(1, math.ceil(min_support * n_graphs - 1e-9))

@@ -41,20 +41,20 @@ if TYPE_CHECKING:
 
 
 class GraphRulesClassifier(FittedClasses):
-    """Classes of graphs or molecules by rules such as ``IF "c:c-N" = present THEN active``.
+    """Classifier of graphs or molecules, with rules such as ``IF "c:c-N" = present THEN active``.
 
-    Patterns are found on the training graphs alone and become Boolean columns, from which any
-    learner makes rules. The default is RUMBLE as its thesis uses it on molecules: the weights of
-    the patterns have the largest mean minus variance of the margins within the 2-norm, and no
-    pattern is charged for. In cross-validation patterns are found anew for every fold, also in the
-    folds that probabilities are calibrated by.
+    Patterns are found on the training graphs and become Boolean columns, from which any learner
+    creates rules. The default is RUMBLE as its thesis uses it on molecules: the weights of the
+    patterns maximise mean minus variance of the margins within the 2-norm, without a penalty for
+    the number of patterns. In cross-validation patterns are found again in every fold, including
+    the folds of the calibration.
 
     Attributes
     ----------
     model_ : GraphRules
         Rules and patterns: prints, draws, predicts, explains and saves.
     features_ : SubgraphFeatures
-        The patterns that the rules were made from.
+        The patterns that the rules were learned from.
     classes_ : ndarray
         Class labels.
 
@@ -76,28 +76,28 @@ class GraphRulesClassifier(FittedClasses):
     )
     estimator: Any = Parameter(
         CheckedByFit("a classifier of this library or None"),
-        'What makes rules of the columns, which say that a pattern is "present" or "absent"; by '
-        "default RUMBLE with p = 2 and without a penalty.",
+        'Learner of the rules on pattern columns, which are "present" or "absent"; by default '
+        "RUMBLE with p = 2 and without a penalty.",
         default=None,
     )
     descriptors: bool = Parameter(
         CheckedByFit("bool"),
-        "Whether rules may also ask for numbers of whole molecules, such as logP, and for counts "
-        "of functional groups, by RDKit; needs a learner that takes numbers.",
+        "Whether rules may use descriptors of whole molecules, such as logP, and counts of "
+        "functional groups, computed by RDKit; needs a learner that handles numbers.",
         default=False,
     )
     calibration: str | None = Parameter(
         Choice(tuple(CALIBRATIONS), optional=True),
-        "How scores of additive rules become probabilities, fitted to graphs left out; None, or "
-        "fewer than 50 graphs, leaves it to the learner.",
+        "Calibration of additive rules on held-out graphs. None, or fewer than 50 graphs, leaves "
+        "it to the learner.",
         default="platt",
     )
-    cv: Any = Parameter(Splitting(), "Folds of the calibration; a number or a splitter.", default=5)
+    cv: Any = Parameter(Splitting(), "Folds of the calibration: a number or a splitter.", default=5)
     random_state: Any = Parameter(
-        CheckedByFit("int, RandomState or None"), "Seed of all random draws.", default=None
+        CheckedByFit("int, RandomState or None"), "Seed of all random numbers.", default=None
     )
     n_jobs: int | None = Parameter(
-        CheckedByFit("int or None"), "Threads; the model does not depend on it.", default=None
+        CheckedByFit("int or None"), "Number of threads; does not change the model.", default=None
     )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -122,8 +122,8 @@ class GraphRulesClassifier(FittedClasses):
         names = tuple(descriptors()) if self.descriptors else ()
         if names and self.estimator is None:
             raise ValueError(
-                f"{type(self).__name__}: descriptors are numbers, of which the default learner "
-                "makes no rules: set estimator=RuleFitClassifier(), for example"
+                f"{type(self).__name__}: descriptors are numbers, which the default learner "
+                "cannot use: set estimator=RuleFitClassifier(), for example"
             )
         learn = partial(_learn_rules, features, self._learner(random), names)
         found, model = learn(graphs, classes, weights)
@@ -150,7 +150,7 @@ class GraphRulesClassifier(FittedClasses):
         return copy if copy.n_jobs is not None else copy.set_params(n_jobs=self.n_jobs)
 
     def _learner(self, random: np.random.RandomState) -> Any:
-        """Return the learner; where folds of graphs calibrate its scores, it does not do it too."""
+        """Return the learner; it does not calibrate if folds of graphs do."""
         if self.estimator is None:
             return RumbleClassifier(norm="l2", capacity=0.0, pairs=None, calibration=None)
         learner = clone(self.estimator)
@@ -171,7 +171,7 @@ class GraphRulesClassifier(FittedClasses):
         rows: tuple[list[Graph | None], NDArray[Any], FloatArray],
         random: np.random.RandomState,
     ) -> ClassModel:
-        """Fit probabilities to graphs left out, whose patterns were found without them."""
+        """Fit probabilities on held-out graphs, with patterns found without them."""
         graphs, classes, weights = rows
         few = len(graphs) < LEAST_ROWS
         if self.calibration is None or few or not isinstance(model, AdditiveRules):
@@ -202,7 +202,7 @@ class GraphRulesClassifier(FittedClasses):
 def _of_rows(
     X: Any, y: Any, sample_weight: Any, places: NDArray[np.intp]
 ) -> tuple[NDArray[Any], FloatArray]:
-    """Return classes and weights of the rows that are kept."""
+    """Return classes and weights of the kept rows."""
     classes, n_rows = np.asarray(y), len(X)
     if classes.shape != (n_rows,):
         raise GraphError(f"y has the shape {classes.shape}, but there are {n_rows} graphs")
@@ -210,7 +210,7 @@ def _of_rows(
     if weights.shape != (n_rows,):
         raise GraphError(f"sample_weight has the shape {weights.shape}, not ({n_rows},)")
     if len(set(classes[places].tolist())) < 2:
-        raise GraphError("all graphs have one class: there is nothing to learn")
+        raise GraphError("all graphs have the same class: there is nothing to learn")
     return classes[places], weights[places]
 
 
@@ -241,7 +241,7 @@ def _columns(
 
 
 def pattern_bias(columns: Iterable[str]) -> Bias:
-    """Return one rule per pattern, that it occurs, in the order of the patterns."""
+    """Return one rule per pattern (that it occurs), in the order of the patterns."""
     return Bias([Formulas([Conjunction((Labels(name, (PRESENT,)),)) for name in columns])])
 
 
@@ -253,7 +253,7 @@ def _score_left_out(
     n_classes: int,
     n_threads: int,
 ) -> FloatArray:
-    """Return the scores of every graph by a model that was learned without its fold."""
+    """Return the out-of-fold scores of all graphs."""
     graphs, classes, weights = rows
 
     def run(fold: int, check: Callable[[], None]) -> FloatArray:

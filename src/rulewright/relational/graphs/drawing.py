@@ -1,4 +1,4 @@
-"""Pictures of molecules and patterns, and explanations of the classes of graphs."""
+"""Pictures of molecules and patterns, and explanations of predictions for graphs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from rulewright.model import ClassExplanation, claim, escape_line
+from rulewright.model import ClassExplanation, write_rule
 from rulewright.relational.graphs.graph import Graph, GraphError
 from rulewright.relational.graphs.molecules import parse_smiles, rdkit, rdkit_installed
 
@@ -24,14 +24,14 @@ _CAPTION = "font-family:monospace;text-align:center"
 def molecule_svg(
     smiles: str, highlighted: Sequence[int] = (), width: int = 240, height: int = 180
 ) -> str:
-    """Draw a molecule as SVG, some of its atoms highlighted.
+    """Draw a molecule as SVG, with some atoms highlighted.
 
     Parameters
     ----------
     smiles : str
         The molecule.
     highlighted : sequence of int
-        Atoms by their places in the text, such as those that a pattern matches.
+        Atoms by their position in the text, such as those matched by a pattern.
     width, height : int
         Size in pixels.
     """
@@ -49,12 +49,12 @@ def pattern_svg(pattern: Pattern, width: int = 150, height: int = 110) -> str | 
 
 
 def pattern_html(pattern: Pattern) -> str:
-    """Draw a pattern with its text below, or write the text alone."""
+    """Draw a pattern with its text below, or return the text alone."""
     return _figure(pattern_svg(pattern), pattern.text)
 
 
 def graph_html(graph: Graph, places: Sequence[int], caption: str) -> str:
-    """Draw a molecule with some of its atoms highlighted, or write the caption alone."""
+    """Draw a molecule with some atoms highlighted, or return the caption alone."""
     return _figure(molecule_picture(graph, places), caption)
 
 
@@ -80,8 +80,7 @@ def model_html(model: GraphRules) -> str:
             for condition in rule.body.conditions
             if condition.column in by_text
         )
-        said = claim(rule, [escape_line(name) for name in rules.head_names])
-        cells = (pictures, escape(said), escape(rules.effect(rule)))
+        cells = (pictures, escape(write_rule(rules, i)), escape(rules.effect(rule)))
         lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     more = len(order) - len(lines)
     rest = f"<p>and {more} more rules</p>" if more else ""
@@ -116,12 +115,12 @@ _SHOWN_ROWS = 20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphExplanation:
-    """The rules that fired on each graph, and where their patterns match.
+    """The rules that apply to each graph, and where their patterns match.
 
     Parameters
     ----------
     rules : Explanation
-        What the rules say of each graph.
+        The explanation by the rules.
     graphs : list of Graph or None
         The graphs.
     patterns : tuple of Pattern
@@ -138,7 +137,7 @@ class GraphExplanation:
     def matches(self, row: int) -> dict[str, tuple[int, ...]]:
         """Return the vertices of the first match of each pattern that occurs in a graph.
 
-        Patterns are in the order of the rules that fired on them, the strongest rule first.
+        Patterns are in the order of the rules that use them, strongest rule first.
         """
         graph = self.graphs[row]
         if graph is None:
@@ -154,7 +153,7 @@ class GraphExplanation:
         return found
 
     def text(self, max_rows: int | None = _SHOWN_ROWS) -> str:
-        """Write the reasons for each graph, and the vertices that patterns match."""
+        """Format the reasons for each graph, and the vertices that patterns match."""
         blocks = []
         for row in range(len(self))[:max_rows]:
             matches = self.matches(row)
@@ -176,7 +175,7 @@ class GraphExplanation:
         return "\n".join(map(self._row_html, range(len(self))[:_SHOWN_ROWS]))
 
     def _row_html(self, row: int) -> str:
-        """Draw a graph once for each pattern that it has, or once without any."""
+        """Draw a graph once per matching pattern, or once if none matches."""
         graph, matches = self.graphs[row], list(self.matches(row).items())[:_SHOWN_MATCHES]
         pictures = ""
         if graph is not None:

@@ -1,4 +1,4 @@
-"""Subgraph patterns as features: found on training graphs, looked for in any."""
+"""Subgraph patterns as features: found on training graphs, searched in any graph."""
 
 from __future__ import annotations
 
@@ -54,68 +54,70 @@ class SubgraphFeatures(
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Whether patterns occur in graphs or molecules, as columns that every learner takes.
+    """Transform graphs or molecules into Boolean columns that say which patterns occur.
 
-    ``"frequent"`` mines all connected subgraphs that enough graphs have and takes the first by
-    `order`; ``"dispersion"`` searches patterns one by one, each as unlike those before as can be
-    found, by stochastic local search; ``"all"`` takes subgraphs in the order of their codes.
-    Patterns that occur in the same graphs as another, or in all graphs, are left out.
+    ``"frequent"`` mines all connected subgraphs with enough graphs and keeps the first by `order`;
+    ``"dispersion"`` searches patterns one by one by stochastic local search, each as different from
+    the earlier ones as possible; ``"all"`` enumerates subgraphs in the order of their codes.
+    Patterns that occur in the same graphs as another one, or in all graphs, are dropped.
 
     Attributes
     ----------
     patterns_ : list of Pattern
-        The patterns, in the order in which they were chosen.
+        The patterns, in the order of selection.
     """
 
     method: str = Parameter(
         Choice(METHODS), "How patterns are found.", default="frequent", kw_only=False
     )
     n_features: int | None = Parameter(
-        Integer(1, optional=True), "Most patterns; None takes all that are frequent.", default=100
+        Integer(1, optional=True),
+        "Maximum number of patterns; None: all frequent ones.",
+        default=100,
     )
     min_support: float = Parameter(
         Real(0, above=True),
-        'Of "frequent": share of the graphs that a pattern must occur in, or, whole, their number.',
+        'Minimum support of "frequent" patterns: a share of the graphs, or a number of graphs.',
         default=0.06,
     )
-    max_edges: int = Parameter(Integer(0), "Most edges of a pattern.", default=15)
+    max_edges: int = Parameter(Integer(0), "Maximum number of edges per pattern.", default=15)
     allow_cycles: bool = Parameter(
         CheckedByFit("bool"),
-        "Whether patterns may have cycles; without, they are trees.",
+        "Whether patterns may have cycles; otherwise they are trees.",
         default=True,
     )
     order: str = Parameter(
         Choice(ORDERS),
-        'Which "frequent" patterns come first: the smallest ("size"), those in the order of '
-        'their codes ("code"), those in about half of the graphs ("balance"), those most '
-        'correlated with the second of two classes ("correlation"), or with any class ("chi2").',
+        'Order of "frequent" patterns: smallest first ("size"), by code ("code"), nearest to half '
+        'of the graphs ("balance"), by correlation with the second of two classes '
+        '("correlation"), or by association with the classes ("chi2").',
         default="size",
     )
     class_correlated: bool = Parameter(
         CheckedByFit("bool"),
-        'Whether "dispersion" also seeks patterns that tell two classes apart.',
+        'Whether "dispersion" prefers patterns that separate two classes.',
         default=False,
     )
     max_steps: int = Parameter(
-        Integer(1), 'Steps of "dispersion" in search of one pattern.', default=2000
+        Integer(1), 'Maximum number of steps per pattern for "dispersion".', default=2000
     )
     noise: float = Parameter(
-        Real(0, 1), 'Probability that a step of "dispersion" is random.', default=0.2
+        Real(0, 1), 'Probability of random steps for "dispersion".', default=0.2
     )
     max_active: int | None = Parameter(
         Integer(1, optional=True),
-        'Patterns that "dispersion" looks at: of more, the one with the smallest weight by mean '
-        "minus variance of the margins is passed over.",
+        'Number of earlier patterns that "dispersion" compares with; beyond it, the pattern with '
+        "the smallest weight (by mean minus variance of the margins) is ignored.",
         default=None,
     )
     constant_column: bool = Parameter(
         CheckedByFit("bool"),
-        'Whether "dispersion" also seeks balanced patterns, which the paper does not.',
+        'Whether "dispersion" also prefers balanced patterns, unlike the paper.',
         default=True,
     )
     complement: bool = Parameter(
         CheckedByFit("bool"),
-        "Whether a pattern that occurs exactly where another does not is left out too.",
+        "Whether to drop a pattern that occurs exactly where another one does not.",
         default=True,
     )
     reading: Any = Parameter(
@@ -123,15 +125,17 @@ class SubgraphFeatures(
     )
     on_error: str = Parameter(
         Choice(ON_ERROR),
-        "What happens to graphs that cannot be read: an error, missing values, or, in training, "
-        "the rows are left out.",
+        'What to do with unreadable graphs: "raise" an error, treat them as "missing", or, in '
+        'training, "drop" the rows.',
         default="raise",
     )
     random_state: Any = Parameter(
         CheckedByFit("int, RandomState or None"), 'Seed of "dispersion".', default=None
     )
     n_jobs: int | None = Parameter(
-        CheckedByFit("int or None"), "Threads; the patterns do not depend on it.", default=None
+        CheckedByFit("int or None"),
+        "Number of threads; does not change the patterns.",
+        default=None,
     )
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -142,7 +146,7 @@ class SubgraphFeatures(
         X : sequence
             NetworkX graphs, graphs, SMILES texts or molecules of RDKit.
         y : array-like, optional
-            Classes, for orders and searches that look at them.
+            Classes, for orders and searches that use them.
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), self.DOMAINS)
         rows = self.read(X)
@@ -163,7 +167,7 @@ class SubgraphFeatures(
 
     @property
     def looks_at_classes(self) -> bool:
-        """Whether patterns are chosen by the classes."""
+        """Whether the choice of patterns uses the classes."""
         if self.method == "dispersion":
             return self.class_correlated or self.max_active is not None
         return self.method == "frequent" and self.order in BY_CLASS
@@ -178,7 +182,7 @@ class SubgraphFeatures(
         y: NDArray[Any] | None,
         check: Callable[[], None] = lambda: None,
     ) -> Self:
-        """Find patterns in graphs that were read; missing ones have none.
+        """Find patterns in graphs; missing graphs have none.
 
         `check` is called between short steps; it may raise to end the search.
         """
@@ -191,8 +195,8 @@ class SubgraphFeatures(
         codes = self._codes(labels, there, classes, check)
         if not codes:
             raise GraphError(
-                f"no pattern tells the {len(there)} graphs apart: lower min_support, raise "
-                "max_edges, or bring graphs that differ"
+                f"no pattern distinguishes the {len(there)} graphs: lower min_support, raise "
+                "max_edges, or add different graphs"
             )
         self.patterns_ = [Pattern.of(code, labels) for code in codes]
         return self
@@ -232,18 +236,20 @@ class SubgraphFeatures(
         return [one.code for one in kept[: self.n_features]]
 
     def _class_codes(self, classes: NDArray[Any] | None) -> IntArray | None:
-        """Return the classes as numbers; of choices that need two, refuse others."""
+        """Return the classes as numbers; raise an error if the choice needs two classes."""
         if not self.looks_at_classes:
             return None
         if classes is None:
-            raise GraphError(f"{type(self).__name__} needs y: it chooses patterns by the classes")
+            raise GraphError(
+                f"{type(self).__name__} needs y: the choice of patterns uses the classes"
+            )
         found, codes = np.unique(classes, return_inverse=True)
         if len(found) < 2:
-            raise GraphError(f"all graphs have the class {found[0]!r}: there is nothing to tell")
+            raise GraphError(f"all graphs have class {found[0]!r}: there is nothing to separate")
         if len(found) > 2 and (self.method == "dispersion" or self.order == "correlation"):
             raise GraphError(
-                f"there are {len(found)} classes, but patterns are chosen for two: use "
-                "order='chi2', or a choice without classes"
+                f"there are {len(found)} classes, but this choice of patterns needs two: use "
+                "order='chi2', or a choice that does not use classes"
             )
         return codes.astype(np.int32)
 
@@ -253,7 +259,7 @@ class SubgraphFeatures(
 
 
 def pattern_occurrences(patterns: Sequence[Pattern], graphs: Sequence[Graph]) -> NDArray[np.bool_]:
-    """Tell for each graph (row) which patterns (columns) occur in it."""
+    """Return for each graph (row) which patterns (columns) occur in it."""
     vertex = sorted({label for pattern in patterns for label in pattern.labels})
     edge = sorted({label for pattern in patterns for *_, label in pattern.edges})
     labels = GraphLabels(tuple(vertex), tuple(edge))

@@ -1,4 +1,4 @@
-"""Graphs with labels, trees as text, and many graphs with coded labels as kernels read them."""
+"""Labelled graphs, trees as text, and coded graphs for kernels."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 
 
 UNLABELLED = ""
-"""Label of an edge without one."""
+"""Label of an edge without a label."""
 
 
 class GraphError(DataError):
-    """A graph that cannot be used, with the row it came from."""
+    """An invalid graph, with its row."""
 
 
 @dataclass(frozen=True)
 class Graph:
-    """An undirected graph without self-loops and parallel edges; its parts need not hang together.
+    """An undirected graph without self-loops and parallel edges; it may be disconnected.
 
     Parameters
     ----------
     labels : sequence of str
         Label of each vertex.
     edges : sequence of (int, int) or (int, int, str)
-        Two vertices by their places, and the label of the edge if it has one.
+        Two vertices by position, and the label of the edge if it has one.
     source : str
-        What the graph was read from, such as a SMILES text; it is only shown.
+        Origin of the graph, such as a SMILES text; only shown.
     """
 
     labels: tuple[str, ...]
@@ -60,14 +60,14 @@ class Graph:
 
     @classmethod
     def from_networkx(cls, graph: Any, where: str = "graph") -> Graph:
-        """Read a NetworkX graph: attribute ``label`` of the nodes, and of the edges if there.
+        """Read a NetworkX graph: attribute ``label`` of the nodes and, if present, of the edges.
 
         Parameters
         ----------
         graph : networkx.Graph
-            Undirected, without self-loops and parallel edges; labels become texts.
+            Undirected, without self-loops and parallel edges; labels are converted to text.
         where : str
-            What messages call the graph.
+            Name of the graph in messages.
         """
         if graph.is_directed():
             raise GraphError(f"{where} is directed: use graph.to_undirected()")
@@ -110,9 +110,9 @@ def _check_edge(edge: Sequence[Any], n_vertices: int) -> tuple[int, int, str]:
 
 
 def tree_text(labels: Sequence[str], edges: Sequence[tuple[int, int, str]]) -> str:
-    """Return a text that two labelled trees have in common exactly if they are equal.
+    """Return a canonical text: equal for two labelled trees exactly if the trees are equal.
 
-    The tree is rooted at its centre; of two centres the smaller text is taken.
+    The tree is rooted at its centre; with two centres the smaller text is used.
     """
     around: list[list[tuple[int, str]]] = [[] for _ in labels]
     for one, other, label in edges:
@@ -122,7 +122,7 @@ def tree_text(labels: Sequence[str], edges: Sequence[tuple[int, int, str]]) -> s
 
 
 def _centres(around: Sequence[Sequence[tuple[int, str]]]) -> list[int]:
-    """Return the one or two vertices that stay when leaves are taken off layer by layer."""
+    """Return the one or two vertices that remain when leaves are removed layer by layer."""
     degrees = [len(neighbours) for neighbours in around]
     left, layer = len(around), [v for v, degree in enumerate(degrees) if degree <= 1]
     while left > 2:
@@ -154,14 +154,14 @@ def _root_tree(
 
 
 _UNKNOWN = -1
-"""Code of a label that patterns do not have."""
+"""Code of a label that no pattern has."""
 
 
 @dataclass(frozen=True)
 class GraphLabels:
-    """The labels of vertices and edges; a label is coded by its place.
+    """The labels of vertices and edges; the code of a label is its place.
 
-    Rare labels come first, so that traversals begin at rare vertices.
+    Rare labels come first, so that traversals start at rare vertices.
     """
 
     vertex: tuple[str, ...]
@@ -169,7 +169,7 @@ class GraphLabels:
 
     @classmethod
     def of(cls, graphs: Iterable[Graph]) -> GraphLabels:
-        """Return the labels of graphs, rare ones first, ties by their text."""
+        """Return the labels of graphs, rare ones first, ties in alphabetical order."""
         vertex, edge = Counter[str](), Counter[str]()
         for graph in graphs:
             vertex.update(graph.labels)
@@ -207,7 +207,7 @@ def _rare_first(counts: Counter[str]) -> tuple[str, ...]:
 
 
 def each_subgraph(found: FoundSubgraphs) -> Iterator[tuple[Code, WordArray]]:
-    """Give the patterns one by one: the code, and the graphs it occurs in as words."""
+    """Yield the patterns one by one: the code, and the graphs it occurs in as words."""
     codes, starts = found.codes.tolist(), found.starts.tolist()
     for place, (begin, end) in enumerate(itertools.pairwise(starts)):
         yield tuple(codes[begin:end]), found.words[place]

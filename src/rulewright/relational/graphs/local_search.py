@@ -1,7 +1,7 @@
 """Patterns chosen by dispersion: forward selection and stochastic local search.
 
-Features that resemble the columns of a Hadamard matrix have the highest dispersion scores. Local
-search is Algorithm 9 of Rückert's thesis.
+Features that resemble the columns of a Hadamard matrix have the highest dispersion scores. The
+local search is Algorithm 9 of Rückert's thesis.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 
 class Dispersion:
-    r"""How far a feature is from being orthogonal to others, :math:`d(s) = \sum_i (s_i \cdot s)^2`.
+    r"""Deviation of a feature from orthogonality to others, :math:`d(s) = \sum_i (s_i \cdot s)^2`.
 
-    Features are 1 where a pattern occurs and -1 elsewhere. With classes t in {-1, 1} the score is
-    :math:`d(s) - m (t \cdot s)^2`, of m features. Without features the first one is nearest to
-    balance, or to the classes. Small scores are good.
+    Features are 1 where a pattern occurs and -1 elsewhere. With classes t in {-1, 1} and m features
+    the score is :math:`d(s) - m (t \cdot s)^2`. Without features the first choice is the most
+    balanced one, or the closest to the classes. Small scores are good.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ class Dispersion:
     signs : float array, optional
         Class of each graph, -1 or 1.
     constant_column : bool
-        The constant feature is among the others, so that features are balanced too. The paper has
-        it not.
+        Whether to include the constant feature, so that features are balanced, too (not in the
+        paper).
     """
 
     def __init__(
@@ -59,20 +59,20 @@ class Dispersion:
 
     @property
     def n_features(self) -> int:
-        """Features that the sum is over, with the constant one."""
+        """Number of features in the sum, including the constant one."""
         return len(self._active) + self._constant
 
     def add(self, words: WordArray) -> None:
-        """Take a feature into the sum."""
+        """Add a feature to the sum."""
         self._active.append(len(self._stack))
         self._stack.append(_sign_covers(words[np.newaxis], self._n_rows))
 
     def keep(self, places: list[int]) -> None:
-        """Take all features out of the sum but some, by the order in which they were added."""
+        """Keep only some features in the sum, by the order in which they were added."""
         self._active = places
 
     def scores(self, words: WordArray, n_threads: int = 1) -> StatArray:
-        """Return the scores of features, as words of their graphs; they are whole numbers."""
+        """Return the integer scores of features, given as words of their graphs."""
         given, n_given = _sign_covers(words, self._n_rows), len(words)
         both = given.stack(self._stack.covers[self._active])
         lines, others = np.arange(n_given), np.arange(n_given, len(both))
@@ -87,7 +87,7 @@ class Dispersion:
 
     @property
     def least(self) -> int:
-        """The score that none is below: a search that has found it ends."""
+        """Lower bound of all scores: a search that reaches it stops."""
         m, n = self.n_features, self._n_rows
         if self._signs is not None:
             return -max(m, 1) * n * n
@@ -104,18 +104,18 @@ _MOST_EXTENSIONS = 4
 
 
 class SubgraphIndex:
-    """The neighbourhoods of patterns, found when they are asked for, the latest ones kept.
+    """The neighbourhoods of patterns, computed on request and cached.
 
     Parameters
     ----------
     graphs : GraphArrays
         The graphs.
     max_edges : int
-        Most edges of a pattern.
+        Maximum number of edges of a pattern.
     allow_cycles : bool
         Whether patterns may have cycles.
     max_bytes : int
-        Memory of the neighbourhoods that are kept; others are found again.
+        Memory for cached neighbourhoods; others are recomputed.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class SubgraphIndex:
         self.n_bytes = 0
 
     def neighbours(self, code: Code) -> FoundSubgraphs:
-        """Return the patterns with one edge more or less, by ascending codes."""
+        """Return the patterns with one edge more or less, in the order of codes."""
         found = self._kept.get(code)
         if found is not None:
             self._kept.move_to_end(code)
@@ -153,12 +153,12 @@ def _size(found: FoundSubgraphs) -> int:
 
 @dataclass(frozen=True)
 class SearchWalk:
-    """How a local search moves.
+    """Moves of a local search.
 
     Parameters
     ----------
     max_steps : int
-        Steps in search of one feature.
+        Number of steps per feature.
     noise : float
         Probability of a step to any neighbour instead of the best one.
     """
@@ -168,22 +168,22 @@ class SearchWalk:
 
 
 class LocalSearch:
-    """Searches one feature after the other, each dispersed from those before.
+    """Searches features one by one, each dispersed from the earlier ones.
 
     Parameters
     ----------
     index : SubgraphIndex
         The patterns.
     scores : Dispersion
-        What is minimised, over the features so far.
+        The minimised score, given the features so far.
     filter : PatternFilter
-        Which patterns may be features.
+        Which patterns are allowed.
     walk : SearchWalk
         How to move.
     random : RandomState
-        Random draws.
+        Random numbers.
     n_threads : int
-        Threads of the scores; they change nothing.
+        Number of threads; does not change the result.
     """
 
     def __init__(
@@ -203,12 +203,12 @@ class LocalSearch:
         self._with_edges = np.flatnonzero(np.diff(starts) > 0)
         self._edge_bounds = starts
         if not len(self._with_edges):
-            raise GraphError("no graph has an edge, so that there is no pattern to start from")
+            raise GraphError("no graph has an edge, so there is no pattern to start from")
 
     def features(
         self, limit: int, check: Callable[[], None] = lambda: None
     ) -> Iterator[PatternCandidate]:
-        """Give features; what is done with the scores in between counts for the next one."""
+        """Yield features; changes to the scores between them affect the next one."""
         for _ in range(limit):
             found = None
             for _ in range(1 + _RESTARTS):
@@ -223,7 +223,7 @@ class LocalSearch:
             yield found
 
     def _search(self, check: Callable[[], None]) -> PatternCandidate | None:
-        """Walk from a random start and return the best pattern that is allowed."""
+        """Walk from a random start and return the best allowed pattern."""
         self._known_scores.clear()  # they depend on the features so far
         here, best, least = self._start(), None, self._scores.least
         score = self._score(here)
@@ -238,7 +238,7 @@ class LocalSearch:
         return best
 
     def _step(self, here: PatternCandidate) -> tuple[PatternCandidate, int]:
-        """Go to a neighbour: any one, or one of the best."""
+        """Move to a neighbour: a random one, or one of the best."""
         found = self._index.neighbours(here.code)
         if not len(found.words):
             start = self._start()
@@ -253,7 +253,7 @@ class LocalSearch:
         return chosen, int(scores[place])
 
     def _judge_neighbours(self, code: Code, found: FoundSubgraphs) -> tuple[StatArray, list[int]]:
-        """Return the scores of neighbours and the best ones; walks come back to many patterns."""
+        """Return the scores of neighbours and the best ones; cached, as walks revisit them."""
         known = self._known_scores.get(code)
         if known is None:
             scores = self._scores.scores(found.words, self._n_threads)
@@ -303,27 +303,27 @@ def forward_selection(
     n_threads: int,
     check: Callable[[], None],
 ) -> list[PatternCandidate]:
-    """Search patterns one after the other, each dispersed from the active ones before.
+    """Search patterns one by one, each dispersed from the active earlier ones.
 
     Parameters
     ----------
     index, filter, walk
-        Patterns, which of them may be chosen, and how the search moves.
+        Patterns, allowed patterns, and moves of the search.
     n_features : int
-        Most patterns.
+        Maximum number of patterns.
     signs : float array, optional
         Class of each graph, -1 or 1.
     class_correlated, constant_column : bool
-        Whether patterns should tell the classes apart, and whether they should be balanced.
+        Whether patterns should separate the classes, and whether they should be balanced.
     max_active : int, optional
-        Patterns that the next one looks at. They are those that a mean-minus-variance fit of all
-        patterns keeps, so that what is chosen then depends on the classes.
+        Number of active patterns: those kept by a mean-minus-variance fit of all patterns, so
+        the choice depends on the classes.
     random : RandomState
-        Random draws.
+        Random numbers.
     n_threads : int
-        Threads; they change nothing.
+        Number of threads; does not change the result.
     check : callable
-        Called between steps; it may raise to end the search.
+        Called between steps; may raise to stop the search.
     """
     n = filter.n_graphs
     scores = Dispersion(n, signs if class_correlated else None, constant_column)
@@ -339,7 +339,7 @@ def forward_selection(
 
 
 class _Weights:
-    """The weights of patterns by their margins, kept up to date, and which of them are active."""
+    """The weights of patterns by their margins, and which patterns are active."""
 
     def __init__(self, signs: FloatArray, max_active: int) -> None:
         self._n, self._cap = len(signs), max_active
@@ -349,7 +349,7 @@ class _Weights:
         self._state.add(SignedCovers.constant(self._n))
 
     def active_after(self, words: WordArray) -> list[int]:
-        """Add a pattern and return the places of those that stay active."""
+        """Add a pattern and return the places of the active ones."""
         holds = PackedCovers(np.ascontiguousarray(words[np.newaxis]), self._n)
         self._state.add(SignedCovers(holds, ~holds))
         self._state.solve()

@@ -1,4 +1,4 @@
-"""The model of graphs: rules over patterns, and the patterns that they ask for."""
+"""The model of graphs: rules over patterns, and the patterns they use."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ _FIELDS = {"form", "reading", "patterns", "rules"}
 
 @dataclass(frozen=True, eq=False)
 class GraphRules:
-    """Rules over columns that tell whether patterns occur in a graph.
+    """Rules over columns that say whether patterns occur in a graph.
 
     Parameters
     ----------
     rules : ClassModel
-        The rules; the names of their columns are texts of patterns.
+        The rules; the names of their columns are the texts of patterns.
     patterns : tuple of Pattern
         The patterns that the rules use.
     reading : MoleculeReading
         How molecules become graphs.
     descriptors : tuple of str
-        The numbers of whole molecules that the rules use.
+        The descriptors of whole molecules that the rules use.
 
     Notes
     -----
-    Methods take graphs as `GraphRulesClassifier.fit` does. With ``on_error="missing"`` those that
-    cannot be read are missing ones, of which no rule says anything.
+    Methods accept the same graphs as `GraphRulesClassifier.fit`. With ``on_error="missing"``
+    unreadable graphs are missing: no rule applies to them.
     """
 
     rules: ClassModel
@@ -69,7 +69,7 @@ class GraphRules:
         for column in self.rules.columns:
             if column not in known:
                 raise GraphError(
-                    f"the rules use the column {column!r}, which is no pattern and no descriptor"
+                    f"the rules use the column {column!r}, which is not a pattern or a descriptor"
                 )
 
     @property
@@ -90,7 +90,7 @@ class GraphRules:
         return self.rules.decision_function(self.columns(X, on_error))
 
     def explain(self, X: Any, *, on_error: str = "raise") -> GraphExplanation:
-        """Tell which rules fired on each graph, and which vertices their patterns match."""
+        """Return which rules apply to each graph, and which vertices their patterns match."""
         graphs = self.graphs(X, on_error)
         columns = self._columns(graphs)
         return GraphExplanation(self.rules.explain(columns), graphs, self.patterns)
@@ -107,11 +107,11 @@ class GraphRules:
         return {**pattern_columns(self.patterns, graphs), **numbers}
 
     def graphs(self, X: Any, on_error: str = "raise") -> list[Graph | None]:
-        """Read graphs as the model does; None for a missing one."""
+        """Read graphs in the same way as for training; None for missing ones."""
         return read_graph_rows(X, self.reading, on_error)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the model as versioned JSON; the file is replaced in one step or not at all."""
+        """Save the model as versioned JSON; the file is replaced completely or not at all."""
         content = {
             "form": FORM,
             "reading": vars(self.reading),
@@ -151,7 +151,7 @@ def pattern_columns(
 
 
 def load_graph_rules(path: str | os.PathLike[str]) -> GraphRules:
-    """Read a model that was saved with ``model_.save(path)``.
+    """Load a model saved by ``model_.save(path)``.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def load_graph_rules(path: str | os.PathLike[str]) -> GraphRules:
     Raises
     ------
     ModelFileError
-        When the file is not a sound model of graphs; the message says what is wrong.
+        If the file is not a valid model of graphs; the message says what is wrong.
     """
     try:
         return _model(read_document(path))
@@ -174,7 +174,7 @@ def load_graph_rules(path: str | os.PathLike[str]) -> GraphRules:
 def _model(content: dict[str, Any]) -> GraphRules:
     if content.get("form") != FORM:
         raise ModelFileError(
-            f"its form is {content.get('form')!r}: it is no model of graphs; use load_model"
+            f"its form is {content.get('form')!r}: it is not a model of graphs; use load_model"
         )
     if content.keys() - {"descriptors"} != _FIELDS:
         raise ModelFileError(f"the fields must be {sorted(_FIELDS)}, not {sorted(content)}")
@@ -193,7 +193,7 @@ def _model(content: dict[str, Any]) -> GraphRules:
         raise ModelFileError("rules must be an object")
     rules = model_of_content(content["rules"])
     if not isinstance(rules, ClassModel):
-        raise ModelFileError("rules must be a model of classes")
+        raise ModelFileError("rules must be a classification model")
     names = json_list(content.get("descriptors", []), "descriptors")
     if not all(isinstance(name, str) for name in names):
         raise ModelFileError("descriptors must be names")

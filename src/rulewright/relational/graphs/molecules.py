@@ -1,7 +1,7 @@
-"""Molecules as graphs and as numbers, read by RDKit from SMILES (the extra ``molecules``).
+"""Molecules as graphs and as descriptors, read by RDKit from SMILES (the extra ``molecules``).
 
-RDKit computes the numbers; a version that computes a number otherwise changes the answers of a
-model.
+RDKit computes the descriptors; if a version of RDKit computes them differently, predictions of
+models change.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class MoleculeReading:
     Parameters
     ----------
     aromatic : bool
-        Aromatic atoms are other labels, in small letters, than those that are not.
+        Aromatic atoms have their own labels, in lower case.
     charges : bool
-        Charged atoms are other labels, such as ``N+``.
+        Charged atoms have their own labels, such as ``N+``.
     hydrogens : bool
-        Hydrogens are vertices; without it only those that a SMILES text must write are.
+        Whether all hydrogens are vertices; otherwise only those written in the SMILES text.
     """
 
     aromatic: bool = True
@@ -42,7 +42,7 @@ class MoleculeReading:
     hydrogens: bool = False
 
     def graph(self, molecule: Any, source: str = "") -> Graph:
-        """Return the graph of a molecule of RDKit."""
+        """Convert a molecule of RDKit to a graph."""
         if self.hydrogens:
             molecule = rdkit("Chem").AddHs(molecule)
         labels = [self._label(atom) for atom in molecule.GetAtoms()]
@@ -77,26 +77,26 @@ def read_smiles(
     Parameters
     ----------
     smiles : sequence of str
-        The molecules; an empty text, None and NaN are missing ones.
+        The molecules; empty texts, None and NaN are missing.
     keys : sequence, optional
-        What messages call the rows; their numbers by default.
+        Names of the rows in messages; row numbers by default.
     on_error : {"raise", "missing", "drop"}
-        What happens to texts that are no molecules, and to missing ones: "raise" an error that
-        names the rows, a "missing" graph (None), or the row is left out.
+        What to do with invalid and missing texts: "raise" an error that names the rows, use a
+        "missing" graph (None), or "drop" the row.
     aromatic, charges, hydrogens : bool
-        Labels tell aromatic or charged atoms from others; hydrogens are vertices.
+        Whether labels distinguish aromatic and charged atoms; whether hydrogens are vertices.
 
     Returns
     -------
     list of Graph
-        One for each row; None for a missing one.
+        One for each row; None for missing ones.
     """
     reading = MoleculeReading(aromatic=aromatic, charges=charges, hydrogens=hydrogens)
     return list(read_each(smiles, reading, on_error, keys).values())
 
 
 def read_graph_rows(X: Any, reading: MoleculeReading, on_error: str) -> list[Graph | None]:
-    """Read a graph for every row; those that are dropped are missing ones."""
+    """Read a graph for every row; dropped rows are missing."""
     kept = "missing" if on_error == "drop" else on_error
     return list(read_each(X, reading, kept).values())
 
@@ -107,7 +107,7 @@ def read_each(
     """Read graphs by their rows: SMILES texts, molecules of RDKit, NetworkX graphs or graphs."""
     if isinstance(X, str):
         raise GraphError("X must be a list of graphs or SMILES texts, not one text")
-    if keys is None and hasattr(X, "iloc"):  # a column of pandas has names of its rows
+    if keys is None and hasattr(X, "iloc"):  # pandas columns have row names
         keys = X.index.tolist()
     values = list(X)
     if on_error not in ON_ERROR:
@@ -140,7 +140,7 @@ def _read(value: Any, reading: MoleculeReading) -> Graph:
         return reading.graph(value, rdkit("Chem").MolToSmiles(value))
     if value is None or value != value:
         raise GraphError("missing")
-    raise GraphError(f"{type(value).__name__} is no graph, no NetworkX graph and no SMILES text")
+    raise GraphError(f"{type(value).__name__} is not a graph, NetworkX graph or SMILES text")
 
 
 def parse_smiles(text: str) -> Any:
@@ -151,7 +151,7 @@ def parse_smiles(text: str) -> Any:
     molecule = rdkit("Chem").MolFromSmiles(text)
     del block_logs
     if molecule is None:
-        raise GraphError(f"{text!r} is no valid SMILES text")
+        raise GraphError(f"{text!r} is not a valid SMILES text")
     return molecule
 
 
@@ -172,7 +172,7 @@ def _bond_label(bond: Any) -> str:
 
 
 def rdkit_installed() -> bool:
-    """Tell whether RDKit can be imported."""
+    """Return whether RDKit can be imported."""
     try:
         optional("rdkit.Chem")
     except ImportError:
@@ -207,7 +207,7 @@ _PROPERTIES = {
 
 @cache
 def descriptors() -> dict[str, Callable[[Any], float]]:
-    """Return all descriptors by name; those of functional groups are called as in RDKit."""
+    """Return all descriptors by name; functional groups have the names of RDKit."""
     found = {name: getattr(rdkit(f"Chem.{a}"), b) for name, (a, b) in _PROPERTIES.items()}
     found |= {
         "halogens": lambda m: sum(atom.GetSymbol() in _HALOGENS for atom in m.GetAtoms()),
@@ -221,12 +221,12 @@ def descriptors() -> dict[str, Callable[[Any], float]]:
 def descriptor_columns(
     names: Sequence[str], graphs: Sequence[Graph | None]
 ) -> dict[str, list[float | None]]:
-    """Compute descriptors, with few digits; None where a molecule is missing or cannot be read."""
+    """Compute descriptors with few digits; None for missing or unreadable molecules."""
     if not names:
         return {}
     known = descriptors()
     if unknown := [name for name in names if name not in known]:
-        raise GraphError(f"RDKit has no descriptor {unknown[0]!r}: take the version of training")
+        raise GraphError(f"RDKit has no descriptor {unknown[0]!r}: use the version of training")
     molecules = [_molecule(graph) for graph in graphs]
     return {
         name: [None if m is None else round(float(known[name](m)), 2) for m in molecules]
@@ -238,8 +238,8 @@ def _molecule(graph: Graph | None) -> Any:
     if graph is None:
         return None
     if not graph.source:
-        raise GraphError("descriptors are of molecules: bring SMILES texts, not other graphs")
+        raise GraphError("descriptors need molecules: pass SMILES texts, not other graphs")
     try:
         return parse_smiles(graph.source)
-    except GraphError:  # a molecule of RDKit whose text it does not read again
+    except GraphError:  # RDKit cannot parse the text that it wrote
         return None

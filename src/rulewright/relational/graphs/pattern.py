@@ -1,4 +1,4 @@
-"""A subgraph pattern: a small connected graph, its text, read and written, and where it matches.
+"""A subgraph pattern: a small connected graph, its text form, and its matches in graphs.
 
 Texts are SMARTS for molecules, and the same notation for other labels.
 """
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 
 _BARE = re.compile(r"B|C|N|O|P|S|F|Cl|Br|I|[a-z]")
-"""Labels that stand without brackets."""
+"""Labels that are written without brackets."""
 
 _SYMBOLS = ("-", "=", "#", ":")
 
 
 def graph_text(labels: Sequence[str], edges: Sequence[tuple[int, int, str]]) -> str:
-    """Write a connected graph as SMILES does: branches in parentheses, numbers close rings.
+    """Write a connected graph as in SMILES: branches in parentheses, numbers close rings.
 
-    A label other than of a common atom is in brackets, an edge label other than of a bond in
-    braces, and ``~`` is an edge without a label.
+    Labels other than common atoms are in brackets, edge labels other than bonds in braces, and
+    ``~`` is an edge without a label.
     """
     return _Writer(labels, edges).text()
 
@@ -55,7 +55,7 @@ class _Writer:
         return self._write(0)
 
     def _visit(self) -> None:
-        """Part the edges into those of a tree and those that close rings, and number the rings."""
+        """Split the edges into tree edges and ring closures, and number the rings."""
         seen, done, n_rings = {0}, set[tuple[int, int]](), 0
         path = [(0, iter(self._around[0]))]
         while path:
@@ -104,14 +104,14 @@ def _escape(label: str, special: str) -> str:
 
 
 def embeddings(labels: Sequence[str], edges: Edges, graph: Graph) -> Iterator[tuple[int, ...]]:
-    """Give the mappings of a connected pattern to a graph that keep labels and edges.
+    """Yield the mappings of a connected pattern to a graph that preserve labels and edges.
 
-    Each has the vertices of the graph in the order in which a traversal of the pattern meets its
-    vertices. The graph may have more edges between them.
+    Each lists the vertices of the graph in the order in which a traversal of the pattern visits its
+    vertices. The graph may have additional edges between them.
     """
     wanted, there = _around(len(labels), edges), _around(len(graph), graph.edges)
     order = [0]
-    for v in order:  # grows while it is read
+    for v in order:  # grows during the iteration
         order += [w for w in wanted[v] if w not in order]
 
     def laid(places: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -144,7 +144,7 @@ def _around(n_vertices: int, edges: Edges) -> list[dict[int, str]]:
 
 @dataclass(frozen=True)
 class Pattern:
-    """A connected graph that occurs in others; vertices are in the order of a traversal.
+    """A connected graph that occurs in others; vertices are in traversal order.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class Pattern:
 
     @cached_property
     def text(self) -> str:
-        """The pattern as a line such as ``c:c-N``: SMARTS, if it is part of a molecule."""
+        """The pattern as text such as ``c:c-N``: SMARTS, if it is part of a molecule."""
         return graph_text(self.labels, self.edges)
 
     @property
@@ -175,7 +175,7 @@ class Pattern:
         return len(self.edges)
 
     def code(self, labels: GraphLabels) -> Code | None:
-        """Return the canonical code over labels, or None if they lack one of the pattern."""
+        """Return the canonical code over labels, or None if they lack a label of the pattern."""
         try:
             vertices = [labels.vertex.index(label) for label in self.labels]
             edges = [(a, b, labels.edge.index(label)) for a, b, label in self.edges]
@@ -184,7 +184,7 @@ class Pattern:
         return canonical_code(SmallGraph(vertices, edges))
 
     def matches(self, graph: Graph) -> Iterator[tuple[int, ...]]:
-        """Give the sets of vertices of a graph that the pattern can be laid on, each once."""
+        """Yield the distinct sets of vertices of a graph that the pattern matches."""
         found: set[tuple[int, ...]] = set()
         for places in embeddings(self.labels, self.edges, graph):
             key = tuple(sorted(places))
@@ -198,7 +198,7 @@ class Pattern:
 
     @classmethod
     def from_json(cls, obj: object) -> Pattern:
-        """Read and check plain data."""
+        """Parse and check plain data."""
         if not isinstance(obj, dict) or obj.keys() != {"labels", "edges"}:
             raise GraphError("a pattern must be an object with labels and edges")
         if not isinstance(obj["labels"], list) or not isinstance(obj["edges"], list):
@@ -207,7 +207,7 @@ class Pattern:
             raise GraphError("an edge of a pattern must be a list")
         graph = Graph(obj["labels"], obj["edges"])
         if not _is_connected(graph):
-            raise GraphError("a pattern must have vertices that hang together")
+            raise GraphError("a pattern must be connected and have vertices")
         return cls(graph.labels, graph.edges)
 
     def __str__(self) -> str:
@@ -231,26 +231,26 @@ _TOKEN = re.compile(
 
 
 def parse_pattern(text: str) -> Pattern:
-    """Read a pattern such as ``c:c-N``; bonds that are left out are single or aromatic ones.
+    """Parse a pattern such as ``c:c-N``; omitted bonds are single or aromatic.
 
     Parameters
     ----------
     text : str
-        Labels of vertices, in brackets if they are no common atoms; edges ``-``, ``=``, ``#``,
+        Labels of vertices, in brackets unless they are common atoms; edges ``-``, ``=``, ``#``,
         ``:``, ``~`` (no label) or a label in braces; branches in parentheses; numbers close rings.
     """
     reader, at = _Reader(text), 0
     while at < len(text):
         found = _TOKEN.match(text, at)
         if found is None:
-            raise GraphError(f"the pattern {text!r} cannot be read at {text[at:]!r}")
+            raise GraphError(f"cannot parse the pattern {text!r} at {text[at:]!r}")
         reader.take(str(found.lastgroup), found[found.lastgroup or 0])
         at = found.end()
     return reader.pattern()
 
 
 class _Reader:
-    """What was read so far: vertices and edges, and where the next vertex is joined."""
+    """Parser state: vertices and edges so far, and where the next vertex is attached."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -262,13 +262,13 @@ class _Reader:
         self._bond: str | None = None
 
     def take(self, kind: str, word: str) -> None:
-        """Take the next token."""
+        """Process the next token."""
         if kind in ("label", "bare"):
             self._vertex(_plain(word))
         elif kind in ("bond", "edge"):
             self._bond = "" if word == "~" else _plain(word)
         elif self._here < 0 or (word == ")" and not self._open):
-            raise GraphError(f"the pattern {self._text!r} cannot be read at {word!r}")
+            raise GraphError(f"cannot parse the pattern {self._text!r} at {word!r}")
         elif kind == "ring":
             self._ring(word.lstrip("%"))
         elif word == "(":

@@ -15,12 +15,13 @@
   const table = by("rule-table");
   const rules = {};
   if (table) {
+    by("rule-tools").hidden = table.tBodies[0].rows.length < 10;
     const body = table.tBodies[0];
     const lines = Array.from(body.rows, (row, rank) => {
       const [place, strength, support, value] = row.dataset.v.split("|").map(Number);
       const text = row.cells[1].textContent.trim();
-      rules[place] = {text, effect: row.cells[2].textContent, conditions: Array.from(row.querySelectorAll(".if span"), (part) => part.textContent)};
-      return {row, place, text: text.toLowerCase(), keys: {0: place, 1: text, 2: rank, 3: strength, 4: support, 5: value}};
+      rules[place] = {text, effect: row.cells[2].textContent.trim(), conditions: Array.from(row.querySelectorAll(".if span"), (part) => part.textContent)};
+      return {row, place, text: text.toLowerCase(), keys: {0: data.numbers[place], 1: text, 2: rank, 3: strength, 4: support, 5: value}};
     });
     let sorted = data.inOrder ? "0" : "2", up = true;
     const arrange = () => {
@@ -122,24 +123,24 @@
     };
     if (counts.length) {
       const total = counts.reduce((sum, [, weight]) => sum + weight, 0);
-      part("Classes of the covered rows", grid(["class", "rows", "share"],
+      part("Classes of the rows where it applies", grid(["class", "rows", "share"],
         counts.map(([name, weight]) => [name, round(weight, 6), percent(weight / total)])));
     }
     if (figures.length) part("Evidence in the given rows", grid([], evidence(figures)));
     const [support, value, low, high] = counted;
     const share = value === null ? "" : data.classes.length
-      ? ", precision " + percent(value) + " [" + percent(low) + ", " + percent(high) + "]"
+      ? ", share of the class " + percent(value) + " [" + percent(low) + ", " + percent(high) + "]"
       : ", mean " + round(value, 5);
-    const words = {"left out": "rows left out", given: "given rows"};
-    const notes = {corrected: " (less what rules lose on rows left out)", outside: " (of rows it was not grown on, others count little)"};
+    const words = {"left out": "held-out rows", given: "given rows"};
+    const notes = {corrected: " (corrected for optimism by cross-validation)", outside: " (mostly of rows that were not used to grow the rule)"};
     const note = notes[rows] || "";
-    part("What the learner counted", make("p", "covers " + round(support, 6) + " " +
+    part("What the learner counted", make("p", "applies to " + round(support, 6) + " " +
       (words[rows] || "training rows") + share + note));
     if (examples.length) {
       const used = data.columns.filter((column) => rules[place].conditions.some((part) => part.includes(column.title)));
       const names = used.length ? used : data.columns.slice(0, 6);
       const truth = data.rows.truth ? ["true", "predicted"] : ["predicted"];
-      part("Rows that it covers", grid(["row", ...names.map((c) => c.title), ...truth], examples.map((i) => [
+      part("Rows where it applies", grid(["row", ...names.map((c) => c.title), ...truth], examples.map((i) => [
         data.rows.places[i],
         ...names.map((c) => written(data.rows.values[c.name][i])),
         ...(data.rows.truth ? [data.rows.truth[i]] : []),
@@ -155,13 +156,13 @@
     const p = digits(is.p_value, 2) + ", adjusted for all rules " + digits(is.p_adjusted, 2) + ": " +
       (is.discovered_by_p ? "confirmed" : "not confirmed") + " at a false discovery rate of 0.1";
     if (data.classes.length) return [
-      ["Claim", "its class is " + (is.less ? "less" : "more") + " frequent where the rule holds"],
+      ["Effect", "its class is " + (is.less ? "less" : "more") + " frequent where the rule applies"],
       ["Elsewhere", is.outside === null ? "no rows" : percent(is.outside)],
       ["Lift", digits(is.lift, 3) + " times the share in all rows"],
       ["P-value", p],
     ];
     return [
-      ["Claim", "numbers are " + (is.less ? "smaller" : "larger") + " where the rule holds"],
+      ["Effect", "the target is " + (is.less ? "smaller" : "larger") + " where the rule applies"],
       ["Elsewhere", "mean " + digits(is.outside, 5)],
       ["Difference", digits(is.difference, 4) + " [" + digits(is.difference_low, 4) + ", " + digits(is.difference_high, 4) + "]"],
       ["P-value", p],
@@ -280,17 +281,17 @@
       if (shown > MOST) continue;
       const rule = rules[i], item = make("li"), text = make("span");
       if (is === 0) item.className = "gone";
-      text.append(make("small", "rule " + i + " "));
+      text.append(make("small", "rule " + data.numbers[i] + " "));
       if (is > 0 && data.inOrder && holding === 1) text.append(make("span", "decides", "badge"), " ");
-      if (is > 0 && was <= 0) text.append(make("span", "now holds", "badge"), " ");
-      text.append(is < 0 ? "does not hold: " + rule.text : rule.text);
+      if (is > 0 && was <= 0) text.append(make("span", "now applies", "badge"), " ");
+      text.append(is < 0 ? "does not apply: " + rule.text : rule.text);
       item.append(text, make("span", rule.effect, "amount"));
       all.append(item);
     }
-    if (!shown) all.append(make("li", "none"));
     if (shown > MOST) all.append(make("li", "and " + (shown - MOST) + " more"));
     by("holding").replaceChildren(all);
-    by("holding-title").textContent = holding + (holding === 1 ? " rule holds" : " rules hold");
+    by("holding-title").textContent = holding === 0 ? "No rule applies"
+      : holding + (holding === 1 ? " rule applies" : " rules apply");
   }
 
   for (const one of fields) one.field.addEventListener("input", update);

@@ -1,8 +1,8 @@
-"""Nodes of C4.5 trees, and what branches their rows.
+"""Nodes of C4.5 trees, and the branching of rows.
 
-A row whose value is missing goes down all branches, with the part of its weight that each branch
-has of the rows whose value is known. Weights are whole numbers of steps, of which all together fit
-into 52 bits: sums of them are exact as integers and as floats.
+A row with a missing value follows all branches; its weight is divided in proportion to the known
+rows of each branch. Weights are integers that sum to at most 52 bits, so that sums are exact as
+integers and as floats.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.kernels import ROW, STAT, BranchLimits, CodeColumns, Op
-from rulewright.rules import Conjunction, Labels, Presence, Range
+from rulewright.rules import Conjunction, Presence, Range
 from rulewright.search.trees import fixed_point_unit
 from rulewright.stopping import predicted_errors
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from rulewright.rules import Condition
 
 MANY_VALUES = 0.3
-"""A nominal column with this share of the rows as labels does not enter the average gain."""
+"""A nominal column with this share of the rows as labels is excluded from the average gain."""
 
 SMALLEST_PART = 1e-6
-"""Parts of a row that are smaller are dropped."""
+"""Smaller parts of a row are dropped."""
 
 
 class Cases(NamedTuple):
@@ -45,7 +45,7 @@ class Cases(NamedTuple):
 
 @dataclass(eq=False)
 class TreeNode:
-    """A node: the weights of the classes, the heaviest one, and a child for each test on codes."""
+    """A node: class weights, the heaviest class, and a child for each test on codes."""
 
     weights: FloatArray
     head: int
@@ -67,7 +67,7 @@ class TreeNode:
 
 
 class Brancher:
-    """Branches training rows by the tests of C4.5.
+    """Splits training rows by the tests of C4.5.
 
     Parameters
     ----------
@@ -76,11 +76,11 @@ class Brancher:
     rows : TrainingSet
         Classes and weights of the same rows.
     min_cases : float
-        Weight that at least two branches of a test need.
+        Minimum weight in at least two branches of a test.
     n_threads : int
-        Threads to use; the result does not depend on it.
+        Number of threads; does not change the result.
     missing_labels : bool
-        Whether "missing" is one more label of nominal columns, and not divided.
+        Whether "missing" is a label of nominal columns, instead of being divided.
     """
 
     def __init__(
@@ -121,17 +121,17 @@ class Brancher:
         return sums.astype(np.float64) * self.unit
 
     def whole_weight(self, cases: Cases) -> float:
-        """Return the weight of the rows that are here with all of theirs."""
+        """Return the weight of the rows that are present undivided."""
         whole = cases.steps == self.steps[cases.rows]
         return float(cases.steps[whole].sum()) * self.unit
 
     def node(self, cases: Cases) -> TreeNode:
-        """Make a leaf of some rows; of equally heavy classes that of more training rows leads."""
+        """Create a leaf; ties between classes go to the one with more training rows."""
         weights = self.weights_of(cases)
         return TreeNode(weights, heaviest(weights, self.class_weights))
 
     def branches(self, node: TreeNode, cases: Cases) -> list[tuple[Test, Cases]]:
-        """Return the branches of the best test of a node; none if it is to be a leaf."""
+        """Return the branches of the best test of a node; none if it should be a leaf."""
         if node.total < 2 * self.min_cases or np.count_nonzero(node.weights) < 2:
             return []
         found = kernels.choose_branching(
@@ -140,14 +140,14 @@ class Brancher:
         return self.divide(cases, self._tests(found, cases)) if found.column >= 0 else []
 
     def divide(self, cases: Cases, tests: list[Test]) -> list[tuple[Test, Cases]]:
-        """Divide rows by tests on one column, those with a missing value into parts."""
+        """Split rows by tests on one column; rows with a missing value are divided."""
         n, n_bins = len(tests), int(self.columns.n_bins[tests[0][0]])
-        branch_of = np.full(n_bins + 1, n + 1, dtype=np.uint16)  # of each code; n + 1: of none
+        branch_of = np.full(n_bins + 1, n + 1, dtype=np.uint16)  # per code; n + 1: no branch
         for branch, (_, low, high, _) in enumerate(tests):
             branch_of[low : high + 1] = branch
         branch_of[n_bins] = n
         branches = branch_of[self.codes(tests[0][0], cases.rows)]
-        order = np.argsort(branches, kind="stable")  # by counting, as numbers are small
+        order = np.argsort(branches, kind="stable")  # small integers: counting sort
         ends = np.cumsum(np.bincount(branches, minlength=n + 2))
         *parts, missing, _ = (
             Cases(cases.rows[places], cases.steps[places]) for places in np.split(order, ends[:-1])
@@ -159,7 +159,7 @@ class Brancher:
         return list(zip(tests, parts, strict=True))
 
     def _join_cases(self, part: Cases, missing: Cases, share: float) -> Cases:
-        """Add to a branch its share of the rows whose value is missing."""
+        """Add to a branch its share of the rows with a missing value."""
         steps = np.rint(missing.steps * share).astype(STAT)
         kept = steps >= np.maximum(SMALLEST_PART * self.steps[missing.rows], 1)
         return Cases(
@@ -168,12 +168,12 @@ class Brancher:
         )
 
     def _tests(self, found: Branching, cases: Cases) -> list[Test]:
-        """Return the tests on codes: two sides of a cut, or the labels that are present."""
+        """Return the tests on codes: two sides of a cut, or the labels that occur."""
         j, bins = found.column, self.binned.bins[found.column]
         if found.code < 0:
             present = np.flatnonzero(np.bincount(self.codes(j, cases.rows)))
             return [(j, c, c, -1) for c in present.tolist() if c < self.columns.n_bins[j]]
-        # The cut is the largest training value up to the middle of the two values.
+        # The cut is the largest training value up to the midpoint of the two values.
         last = bins.last_below(found.code, found.beyond, Op.LESS_EQUAL, "midpoint")
         return [(j, 0, last, -1), (j, last + 1, len(bins) - 1, -1)]
 
@@ -182,7 +182,7 @@ class Brancher:
         return _column(self.columns, column)[rows]
 
     def holds(self, tests: Iterable[Test], rows: RowArray | slice = slice(None)) -> BoolArray:
-        """Tell which rows satisfy each of the tests: (tests, rows)."""
+        """Return which rows satisfy each test: (tests, rows)."""
         lines = []
         for column, low, high, _ in tests:
             codes = self.codes(column, rows)
@@ -190,7 +190,7 @@ class Brancher:
         return np.array(lines, dtype=np.bool_)
 
     def conjunction(self, tests: Iterable[Test]) -> Conjunction:
-        """Turn tests on codes into conditions on values, one per column."""
+        """Convert tests on codes to conditions on values, one per column."""
         return Conjunction.of(self._condition(test) for test in tests)
 
     def _condition(self, test: Test) -> Condition:
@@ -199,20 +199,20 @@ class Brancher:
         name, kind = bins.schema.name, bins.schema.kind
         if not bins.schema.type.ordered:
             is_label = low < len(bins)
-            return Labels(name, (bins.schema.labels[low],)) if is_label else Presence(name, True)
+            return bins.labels_from(low, high) if is_label else Presence(name, True)
         if low == 0:
             return Range(name, high=float(bins.high[high]), kind=kind)
         return Range(name, low=float(bins.high[low - 1]), low_open=True, kind=kind)
 
 
 def heaviest(weights: FloatArray, prior: FloatArray) -> int:
-    """Return the heaviest class; of equal ones the one that is heavier before, then the first."""
+    """Return the heaviest class; ties go to the heavier one in `prior`, then to the first."""
     top = np.flatnonzero(weights >= weights.max() * (1 - 1e-12))
     return int(top[np.argmax(prior[top])])
 
 
 def present_values(columns: CodeColumns) -> IntArray:
-    """Count the values of each column that training rows have."""
+    """Count the values of each column that occur in training rows."""
     counts = [
         np.count_nonzero(np.bincount(_column(columns, j), minlength=n + 1)[:n])
         for j, n in enumerate(columns.n_bins.tolist())

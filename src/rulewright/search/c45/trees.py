@@ -1,8 +1,7 @@
-"""Whole C4.5 trees, partial ones for PART (Frank and Witten, 1998), and pessimistic pruning.
+"""Complete C4.5 trees, partial trees for PART (Frank and Witten, 1998), and pessimistic pruning.
 
 In partial trees, subsets are expanded in the order of their entropy until one of them ends as an
-inner node; then nothing above it is expanded any more. So at any time the nodes that are being
-expanded form a path.
+inner node; then nothing above it is expanded further. So the nodes being expanded form a path.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ TOLERANCE = 1e-3
 
 
 def grow_c45_tree(brancher: Brancher) -> TreeNode:
-    """Branch until nothing is gained; a subtree with no fewer errors than a leaf becomes one."""
+    """Branch until nothing is gained; a subtree with as many errors as a leaf becomes one."""
     root = brancher.node(brancher.all_cases)
     open_, made = [(root, brancher.all_cases)], []
     while open_:
@@ -44,7 +43,7 @@ def grow_c45_tree(brancher: Brancher) -> TreeNode:
 
 
 def walk_leaves(root: TreeNode) -> Iterator[tuple[tuple[Test, ...], TreeNode]]:
-    """Yield the leaves from the first branches to the last, each with the tests that lead to it."""
+    """Yield the leaves in order, each with the tests that lead to it."""
     open_: list[tuple[tuple[Test, ...], TreeNode]] = [((), root)]
     while open_:
         path, node = open_.pop()
@@ -54,7 +53,7 @@ def walk_leaves(root: TreeNode) -> Iterator[tuple[tuple[Test, ...], TreeNode]]:
 
 
 SLACK = 0.1
-"""A leaf, or a smaller tree, may be so many errors worse than its branches."""
+"""Tolerance in errors within which a leaf, or a smaller tree, is preferred."""
 
 
 class PartialTreeRule(NamedTuple):
@@ -66,7 +65,7 @@ class PartialTreeRule(NamedTuple):
 
 @dataclass(eq=False)
 class _Expansion:
-    """A node of a partial tree: what is still to be expanded, and the leaves among the rest."""
+    """A node of a partial tree: subsets to expand, and the leaves among the rest."""
 
     node: TreeNode
     cases: Cases
@@ -78,7 +77,7 @@ class _Expansion:
 def find_part(brancher: Brancher, cases: Cases, confidence: float) -> PartialTreeRule | None:
     """Return the leaf of a partial tree that covers most; None if the root is the only leaf.
 
-    What a leaf covers are whole rows: the model does not cover a row whose value is missing.
+    Only undivided rows count: the model does not cover rows with a missing value.
     """
     root = _Expansion(brancher.node(cases), cases, ())
     path = [root]
@@ -100,7 +99,7 @@ def find_part(brancher: Brancher, cases: Cases, confidence: float) -> PartialTre
 
 
 def _branch(brancher: Brancher, expansion: _Expansion) -> None:
-    """Find the subsets of a node, the first to expand last."""
+    """Find the subsets of a node; the first to expand comes last."""
     for test, part in brancher.branches(expansion.node, expansion.cases):
         child = _Expansion(brancher.node(part), part, (*expansion.tests, test))
         expansion.waiting.append(child)
@@ -111,7 +110,7 @@ def _branch(brancher: Brancher, expansion: _Expansion) -> None:
 
 
 def _is_leaf(expansion: _Expansion, confidence: float) -> bool:
-    """Tell whether a node whose subsets are all leaves is better as a leaf."""
+    """Return whether a node whose subsets are all leaves is better as a leaf."""
     below = sum(leaf.node.predicted_errors(confidence) for leaf in expansion.leaves)
     is_leaf = not expansion.leaves
     is_leaf |= expansion.node.predicted_errors(confidence) <= below + SLACK
@@ -121,7 +120,7 @@ def _is_leaf(expansion: _Expansion, confidence: float) -> bool:
 
 
 def _entropy(weights: FloatArray) -> float:
-    """Return the entropy in bits, with digits that rounding does not reach."""
+    """Return the entropy in bits, rounded beyond the reach of rounding errors."""
     shares = weights[weights > 0] / weights.sum()
     return round(float(-(shares * np.log2(shares)).sum()), 9) + 0.0
 
@@ -132,7 +131,7 @@ def prune_tree(brancher: Brancher, root: TreeNode, confidence: float) -> TreeNod
 
 
 def _prune_nodes(brancher: Brancher, root: TreeNode, cases: Cases, confidence: float) -> TreeNode:
-    """Count the rows of each node anew and prune from the leaves to the root."""
+    """Recount the rows of each node, and prune from the leaves to the root."""
     visited = _visit(brancher, root, cases)
     done: dict[TreeNode, tuple[TreeNode, float]] = {}
     for node, part in reversed(visited):
@@ -155,7 +154,7 @@ def _smallest(
     errors: tuple[float, float],
     confidence: float,
 ) -> tuple[TreeNode, float]:
-    """Choose between leaf, largest branch and tree; return it with its predicted errors."""
+    """Choose between leaf, largest branch and tree; return the choice with its predicted errors."""
     as_leaf, as_tree = errors
     largest = max((child for _, child in node.branches), key=lambda child: child.total)
     as_branch = _predict_errors(brancher, largest, cases, confidence)
@@ -169,7 +168,7 @@ def _smallest(
 
 
 def _predict_errors(brancher: Brancher, root: TreeNode, cases: Cases, confidence: float) -> float:
-    """Predict the errors of a tree on rows that it was not grown on."""
+    """Predict the errors of a tree on other rows."""
     errors = 0.0
     for node, part in _visit(brancher, root, cases):
         if node.branches:
@@ -180,7 +179,7 @@ def _predict_errors(brancher: Brancher, root: TreeNode, cases: Cases, confidence
 
 
 def _visit(brancher: Brancher, root: TreeNode, cases: Cases) -> list[tuple[TreeNode, Cases]]:
-    """Send rows down a tree; nodes come after their parents."""
+    """Pass rows down a tree; nodes come after their parents."""
     open_, visited = [(root, cases)], []
     while open_:
         node, part = open_.pop()
@@ -195,7 +194,7 @@ def _visit(brancher: Brancher, root: TreeNode, cases: Cases) -> list[tuple[TreeN
 def _predict_left_over(
     brancher: Brancher, node: TreeNode, cases: Cases, confidence: float
 ) -> float:
-    """Predict the errors on labels for which the test of a node has no branch."""
+    """Predict the errors on labels without a branch in the test of a node."""
     column = node.branches[0][0][0]
     codes = brancher.codes(column, cases.rows)
     outside = codes != brancher.columns.n_bins[column]

@@ -1,1 +1,1 @@
-"""Rules from the trees of fitted models of other packages, none of which is imported."""
+"""Rules from trees of models fitted by other packages; these packages are not imported."""

@@ -1,4 +1,4 @@
-"""From the trees of a fitted model to rules: every node but the root is a conjunction."""
+"""From the trees of a fitted model to rules: every node except the root is a conjunction."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def rules_from(model: Any, schema: Schema, *, missing: bool = True) -> tuple[Con
         (a booster or estimator, the JSON of a model file, ``get_dump(dump_format="json")``). None
         of these packages is imported.
     schema : Schema
-        The columns of the table that the model was trained on. Features are matched by name, or by
-        place if names differ.
+        Columns of the model's training table. Features are matched by name, or by position if
+        names differ.
     missing : bool
-        Whether conditions accept missing values where the model sends them along, as in
-        ``x <= 3 (or missing)``. Without, a missing value fails every condition.
+        Whether conditions accept missing values where the model routes them with the others, as in
+        ``x <= 3 (or missing)``. If False, a missing value fails every condition.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def rules_from(model: Any, schema: Schema, *, missing: bool = True) -> tuple[Con
 def node_rules(
     model: Any, schema: Schema, *, missing: bool = True
 ) -> Iterator[dict[int, Conjunction]]:
-    """Yield for each tree the rules of its nodes, by their numbers in the model."""
+    """Yield, for each tree, the rules of its nodes by the model's node numbers."""
     if isinstance(model, str | bytes) and model.lstrip()[:1] in ("{", "[", b"{", b"["):
         model = json.loads(model)
     for reader in READERS:
@@ -58,7 +58,7 @@ def node_rules(
         if trees is not None:
             return (_rules_of(tree, missing) for tree in trees)
     raise TypeError(
-        f"cannot find trees in a {type(model).__name__}; give a fitted tree, forest or gradient "
+        f"cannot find trees in a {type(model).__name__}; pass a fitted tree, forest or gradient "
         "boosting of scikit-learn, or a model of LightGBM or XGBoost or its JSON"
     )
 

@@ -1,15 +1,15 @@
 """Readers of the trees of scikit-learn, XGBoost and LightGBM.
 
 scikit-learn: trees compare values in single precision, histogram gradient boosting in double
-precision. Where training met no missing value, they go to the larger child; so do the rules.
+precision. Where training had no missing values, they follow the larger child, as in the model.
 
 XGBoost (JSON of its model files, or of ``get_dump(dump_format="json")``): ``float32(x) <
-threshold`` goes left, which is the side "yes" of a dump. Categories of a split are those that go
-right in a model file, and those of the side "yes" in a dump.
+threshold`` goes left, the "yes" side of a dump. Listed categories of a split go right in a model
+file, and to "yes" in a dump.
 
 LightGBM (data of its ``dump_model()``, or text of its model files): ``x <= threshold`` goes left,
-in double precision. By `missing_type` of a split, missing values and perhaps zeros go to its
-default side: "NaN" missing ones, "Zero" both, "None" none, where missing counts as 0. Missing and
+in double precision. The `missing_type` of a split says which values follow its default side: "NaN"
+missing values, "Zero" missing values and zeros, "None" none (missing counts as 0). Missing and
 unknown categories go right. Nodes are numbered as in model files: leaf i is node ``-1 - i``.
 """
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 def read_scikit(model: Any, schema: Schema) -> Iterator[ModelTree] | None:
     """Return the trees of a fitted model, None if it is of another kind."""
-    if hasattr(model, "estimators_features_"):  # bagging: trees number columns on their own
+    if hasattr(model, "estimators_features_"):  # bagging: trees have their own column numbers
         return None
     names = getattr(model, "feature_names_in_", None)
     names = None if names is None else [str(name) for name in names]
@@ -138,7 +138,7 @@ def _saved_trees(learner: dict[str, Any], schema: Schema) -> Iterator[ModelTree]
 
 
 def _categories(entry: dict[str, Any]) -> list[object]:
-    """Return the categories of a feature: texts one after the other, or numbers."""
+    """Return the categories of a feature: concatenated texts, or numbers."""
     values, offsets = entry["values"], entry.get("offsets")
     if offsets is None:
         return list(values)
@@ -202,13 +202,13 @@ def _feature(name: str, schema: Schema) -> int:
     if name[:1] == "f" and name[1:].isdigit() and int(name[1:]) < len(schema):
         return int(name[1:])
     raise DataError(
-        f"the model splits the feature {name!r}, which is no column of the schema "
-        f"({', '.join(schema.names[:8])}); give the schema of its training table"
+        f"the model splits the feature {name!r}, which is not a column of the schema "
+        f"({', '.join(schema.names[:8])}); pass the schema of its training table"
     )
 
 
 ZERO = float(np.float32(1e-35))
-"""Numbers no farther from 0 are read as 0."""
+"""Numbers closer to 0 are read as 0."""
 
 MISSING_TYPES = ("None", "Zero", "NaN")
 
@@ -236,7 +236,7 @@ def _header(text: str) -> dict[str, Any]:
 
 
 class _Reader:
-    """Reads trees of either form."""
+    """Reads trees in either format."""
 
     def __init__(
         self, schema: Schema, names: Sequence[str], named: Sequence[Sequence[object]]
@@ -308,7 +308,7 @@ class _Reader:
         return self.columns.at_most(feature, ZERO if at_zero else threshold, missing)
 
     def _zeros_aside(self, feature: int, threshold: float, default_left: bool) -> Condition:
-        """Return ``x <= threshold``, but zeros and missing values by the default side."""
+        """Return ``x <= threshold``, with zeros and missing values on the default side."""
         of = partial(self.columns.range, feature)
         if default_left and threshold >= -ZERO:
             parts = [of(high=max(threshold, ZERO))]

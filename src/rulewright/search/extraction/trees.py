@@ -1,4 +1,4 @@
-"""Trees of other packages in one form: splits whose left side is a condition of this library."""
+"""Trees of other packages in a common form: splits with a condition for the left side."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ ModelTree: TypeAlias = dict[int, ModelSplit]
 
 
 class ModelColumns:
-    """The features of a model, by their places in it, as columns of a schema.
+    """The features of a model, by position, as columns of a schema.
 
-    Features are matched by name if the schema has all of their names, else by place.
+    Features are matched by name if the schema has all their names, else by position.
     """
 
     def __init__(self, schema: Schema, names: Sequence[str] | None, n_features: int) -> None:
@@ -44,11 +44,11 @@ class ModelColumns:
             known = "" if names is None else f" ({', '.join(map(str, names[:8]))})"
             raise DataError(
                 f"the model has {n_features} features{known}, the schema has {len(schema)} "
-                f"columns ({', '.join(schema.names[:8])}); give the schema of its training table"
+                f"columns ({', '.join(schema.names[:8])}); pass the schema of its training table"
             )
 
     def at_most(self, feature: int, threshold: float, missing: bool) -> Condition:
-        """Return ``x <= threshold``, with missing values if they go along."""
+        """Return ``x <= threshold``, including missing values if `missing`."""
         name = self._of_kind(feature, ordered=True).name
         if threshold == math.inf:
             return Presence(name, missing=False)  # such a split separates missing values
@@ -60,32 +60,32 @@ class ModelColumns:
         return Range(column.name, **bounds, kind=column.kind)
 
     def among(self, feature: int, categories: Iterable[object], missing: bool) -> Condition:
-        """Return that a nominal column has one of these categories."""
+        """Return the condition that a nominal column has one of these categories."""
         column = self._of_kind(feature, ordered=False)
         labels = tuple(label_of(category) for category in categories)
         for label in labels:
             if label not in column.label_index:
                 raise DataError(
-                    f"the model knows the label {label!r} of column {column.name!r}, the schema "
-                    "does not; give the schema of its training table"
+                    f"the model has the label {label!r} of column {column.name!r}, the schema "
+                    "does not; pass the schema of its training table"
                 )
         return self.any_of(feature, [Labels(column.name, labels)] if labels else [], missing)
 
     def any_of(self, feature: int, parts: list[Plain], missing: bool) -> Condition:
-        """Return that one of several conditions holds, or that the value is missing."""
+        """Return the condition that one of several is true, or that the value is missing."""
         gone: list[Plain] = [Presence(self.columns[feature].name, missing=True)]
         return any_of(parts + gone if missing else parts)
 
     def category(self, feature: int, code: int, named: Sequence[object] = ()) -> object:
-        """Return the category of a code: by its names, else the label there, else the number."""
+        """Return the category of a code: its name, else its label, else the number."""
         column = self._of_kind(feature, ordered=False)
         names = named or (column.labels if column.label_type == "string" else ())
         if not names:
             return code
         if not code < len(names):
             raise DataError(
-                f"the model has the category {code} of column {column.name!r}, for which there "
-                f"are {len(names)} labels only; give the schema of its training table"
+                f"the model has the category {code} of column {column.name!r}, but the schema "
+                f"has only {len(names)} labels; pass the schema of its training table"
             )
         return names[code]
 
@@ -95,15 +95,15 @@ class ModelColumns:
             how = "numbers" if ordered else "categories"
             raise DataError(
                 f"column {column.name!r} is {column.kind} in the schema, but the model splits it "
-                f"as {how}; read the table as the model was trained"
+                f"as {how}; read the table as for training the model"
             )
         return column
 
 
 def single_precision_cut(threshold: float) -> float:
-    """Return the largest number that is at most the threshold after rounding to single precision.
+    """Return the largest number that rounds to at most the threshold in single precision.
 
-    ``float32(x) <= threshold`` is then ``x <= cut`` for all numbers x.
+    Then ``float32(x) <= threshold`` equals ``x <= cut`` for all numbers x.
     """
     if abs(threshold) > LARGEST_SINGLE:
         return threshold
@@ -113,13 +113,13 @@ def single_precision_cut(threshold: float) -> float:
     largest = float(below) == LARGEST_SINGLE
     above = 2.0**128 if largest else float(np.nextafter(below, np.float32(math.inf)))
     middle = (float(below) + above) / 2
-    # A number half-way between two is rounded to the one whose last bit is 0.
+    # A number halfway between two is rounded to the one whose last bit is 0.
     even = int(below.view(np.uint32)) % 2 == 0
     return middle if even else math.nextafter(middle, -math.inf)
 
 
 def set_bits(words: Sequence[int]) -> list[int]:
-    """Return the places of the bits that are set in words of 32 bits."""
+    """Return the positions of the bits set in words of 32 bits."""
     flat = np.array(words, dtype="<u4").view(np.uint8)
     places: list[int] = np.flatnonzero(np.unpackbits(flat, bitorder="little")).tolist()
     return places

@@ -1,1 +1,1 @@
-"""Ordered repositories of rules that are made without looking at labels."""
+"""Ordered repositories of rules, generated without looking at labels."""

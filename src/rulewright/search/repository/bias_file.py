@@ -10,8 +10,8 @@
       { plugin = "meta", op = "combine", over = ["all"], how = "or" },
     ]
 
-The order of the statements is the order of generation, and so the prior. ``[[refine]]`` tables, one
-per statement, may be used instead.
+The order of the statements is the order of generation, and thus the prior. Alternatively, write one
+``[[refine]]`` table per statement.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _TOKEN = re.compile(r"""\"(?:\\.|[^"\\\n])*\"|'[^'\n]*'|#[^\n]*|[\s\S]""")
 
 
 class StatementForm(NamedTuple):
-    """A statement: the generator it makes, its keys with their names there, and what is fixed."""
+    """A statement: its generator, its keys with their parameter names, and fixed parameters."""
 
     make: Callable[..., Generator]
     keys: Mapping[str, str]
@@ -86,7 +86,7 @@ def load_bias(source: str | Path) -> Bias:
     Raises
     ------
     BiasError
-        When the file is wrong: it names file, line and statement, and the remedy.
+        If the file is invalid; it names file, line, statement and remedy.
     """
     return parse_bias(read_bias_text(Path(source)), str(source))
 
@@ -98,7 +98,7 @@ def read_bias_text(path: Path) -> str:
     except OSError as error:
         raise BiasError(str(path), f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise BiasError(str(path), "is no UTF-8 text") from None
+        raise BiasError(str(path), "is not UTF-8 text") from None
 
 
 def parse_bias(
@@ -107,21 +107,21 @@ def parse_bias(
     plugins: Plugins = PLUGINS,
     check_data: Callable[[object, str], Mapping[str, Any]] | None = None,
 ) -> Bias:
-    """Read a bias from the text of a TOML file of that name.
+    """Parse a bias from the text of a TOML file.
 
     Parameters
     ----------
     text, name : str
-        The text, and what errors call the file.
+        The text, and the name of the file for errors.
     plugins : dict
-        The statements that are known.
+        The known statements.
     check_data : callable, optional
-        Checks the key `data`, and returns what the bias keeps of it.
+        Checks the key `data`, and returns the part that the bias keeps.
     """
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise BiasError(name, f"is no TOML: {error}") from None
+        raise BiasError(name, f"is not valid TOML: {error}") from None
     for key in document:
         if key not in _KEYS:
             raise BiasError(name, f"unknown key {key!r}. {offer_names(key, _KEYS)}")
@@ -146,7 +146,7 @@ def bias_of(
     target: BiasTarget | None,
     data: Mapping[str, Any],
 ) -> Bias:
-    """Make the generators of statements, each with its line; errors name it."""
+    """Create the generators of statements; errors name the line of each."""
     generators: list[Generator] = []
     places = {"": name}
     for number, (statement, line) in enumerate(statements, 1):
@@ -155,10 +155,10 @@ def bias_of(
         places[str(statement.get("id", f"#{number}"))] = at
         try:
             generators.append(_generator(statement, at, plugins))
-            Bias(generators)  # ids so far: the first that is wrong names its own line
+            Bias(generators)  # ids so far: the first invalid one names its own line
         except BiasError as error:
             raise error if error.where == at else BiasError(at, error.reason) from None
-        except (TypeError, ValueError) as error:  # of a generator, whose names differ
+        except (TypeError, ValueError) as error:  # from a generator, with other names
             raise BiasError(at, str(error).replace("n_bins", "k")) from None
     return Bias(generators, target, data, places)
 
@@ -167,8 +167,8 @@ def _check_data(data: object, name: str) -> Mapping[str, Any]:
     if not isinstance(data, dict) or data.get("engine", "memory") != "memory":
         raise BiasError(
             name,
-            f"data = {data!r}: rules of one table need engine = 'memory', or no data at all; "
-            "rulewright.relational.Pipeline.from_bias takes the other engines",
+            f"data = {data!r}: rules of one table need engine = 'memory', or no data key; "
+            "rulewright.relational.Pipeline.from_bias supports the other engines",
         )
     return {}
 
@@ -179,12 +179,12 @@ def _target(target: object, name: str) -> BiasTarget | None:
     if not isinstance(target, dict) or not {"column"} <= target.keys() <= {"column", "positive"}:
         raise BiasError(name, "target must be { column = .. } or { column = .., positive = .. }")
     if not all(isinstance(value, str) for value in target.values()):
-        raise BiasError(name, "column and positive of the target must be texts")
+        raise BiasError(name, "column and positive of the target must be strings")
     return BiasTarget(target["column"], target.get("positive"))
 
 
 def _generator(statement: dict[str, Any], at: str, plugins: Plugins) -> Generator:
-    """Make the generator of a statement."""
+    """Create the generator of a statement."""
     plugin, op = (_word(statement, key, at) for key in ("plugin", "op"))
     if plugin not in plugins:
         raise BiasError(at, f"unknown plugin {plugin!r}. {offer_names(plugin, [*plugins])}")
@@ -198,14 +198,14 @@ def _generator(statement: dict[str, Any], at: str, plugins: Plugins) -> Generato
         if key not in names:
             raise BiasError(at, f"{op!r} has no key {key!r}. {offer_names(key, [*names])}")
         if key in _LISTS and not _is_list(value, nested=key == "within"):
-            what = "lists of texts" if key == "within" else "texts"
+            what = "lists of strings" if key == "within" else "strings"
             raise BiasError(at, f"{key} = {value!r} must be a list of {what}")
         if key in _TEXTS and not isinstance(value, str):
-            raise BiasError(at, f"{key} = {value!r} must be a text")
+            raise BiasError(at, f"{key} = {value!r} must be a string")
         if key in _NUMBERS and not (isinstance(value, list) and all(map(_is_whole, value))):
-            raise BiasError(at, f"{key} = {value!r} must be a list of whole numbers")
+            raise BiasError(at, f"{key} = {value!r} must be a list of integers")
     if {"column", "columns"} <= settings.keys():
-        raise BiasError(at, "column and columns say the same: give one")
+        raise BiasError(at, "column and columns set the same: give only one")
     if needs is not None and needs not in settings:
         raise BiasError(at, f"{op!r} needs the key {needs!r}")
     return make(**{names[key]: value for key, value in settings.items()}, **fixed)
@@ -214,7 +214,7 @@ def _generator(statement: dict[str, Any], at: str, plugins: Plugins) -> Generato
 def _word(statement: dict[str, Any], key: str, at: str) -> str:
     value = statement.get(key)
     if not isinstance(value, str):
-        raise BiasError(at, f"{key} must be a text, such as {key} = {_EXAMPLES[key]!r}")
+        raise BiasError(at, f"{key} must be a string, such as {key} = {_EXAMPLES[key]!r}")
     return value
 
 
@@ -234,7 +234,7 @@ def _is_list(value: object, nested: bool) -> bool:
 
 
 def _statement_lines(text: str) -> Iterator[int]:
-    """Give the line of each statement: of its header, or of its brace in the list."""
+    """Return the line of each statement: of its header, or of its brace in the list."""
     headers = [*re.finditer(r"^[ \t]*\[\[[ \t]*refine[ \t]*\]\]", text, re.M)]
     if headers:
         yield from (text.count("\n", 0, found.start()) + 1 for found in headers)
@@ -259,7 +259,7 @@ def _statement_lines(text: str) -> Iterator[int]:
 
 
 def dump_bias(bias: Bias, plugins: Plugins = PLUGINS) -> str:
-    """Write a bias as the text of a TOML file, which `load_bias` reads."""
+    """Format a bias as the text of a TOML file for `load_bias`."""
     lines = [f"version = {VERSION}"]
     if bias.data:
         lines.append(f"data = {_toml(bias.data)}")
@@ -278,7 +278,7 @@ def _statement(generator: Generator, plugins: Plugins) -> str:
     for key, name in {**operation.keys, "limit": "limit"}.items():
         value = getattr(generator, name)
         if key == "column" and "columns" in operation.keys:
-            continue  # both mean the same
+            continue  # both are equivalent
         if value is not None and (key == "over" or value != default.get(name)):
             pairs[key] = _plain(key, value)
     return "  { " + ", ".join(f"{key} = {_toml(value)}" for key, value in pairs.items()) + " },"
@@ -291,7 +291,7 @@ def _plain(key: str, value: Any) -> Any:
 
 
 def _op_of(generator: Generator, plugins: Plugins) -> tuple[str, str, StatementForm]:
-    """Return the plugin and the op that make such a generator."""
+    """Return the plugin and the op that create such a generator."""
     for plugin, ops in plugins.items():
         for op, operation in ops.items():
             if operation.make is not type(generator):
@@ -299,7 +299,7 @@ def _op_of(generator: Generator, plugins: Plugins) -> tuple[str, str, StatementF
             fixed = {"kind": "any", **operation.fixed}
             if all(getattr(generator, key, "any") == value for key, value in fixed.items()):
                 return plugin, op, operation
-    raise BiasError(where(generator), "is code, which a bias file cannot hold")
+    raise BiasError(where(generator), "is code, which a bias file cannot contain")
 
 
 def _toml(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Blocks of rules made together, what generators may look at, joined formulas, and errors."""
+"""Blocks of generated rules, the inputs of generators, combined formulas, and errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class BiasError(DataError):
-    """A bias that is wrong or does not fit the columns: the statement, and the reason."""
+    """A bias that is invalid or does not fit the columns: the statement, and the reason."""
 
     def __init__(self, where: str, reason: str) -> None:
         super().__init__(where, reason)
@@ -34,14 +34,14 @@ class BiasError(DataError):
 
 @dataclass(frozen=True, eq=False)
 class RuleBlock:
-    """Rules made together.
+    """Rules generated together.
 
     Parameters
     ----------
     covers : SignedCovers
-        The rows of the repository where each rule holds and where it fails.
+        The rows of the repository where each rule applies and where it does not.
     body : callable
-        Gives the formula of the rule at a line: bodies are written when they are asked for.
+        Returns the formula of the rule at a line; formulas are created on request.
     """
 
     covers: SignedCovers
@@ -61,7 +61,7 @@ class RuleBlock:
 
 
 def covers_of(bodies: Iterable[Formula], table: Table) -> SignedCovers:
-    """Return where formulas hold and where they fail; elsewhere a value they need is missing."""
+    """Return where formulas are true and where they are false; elsewhere they are unknown."""
     bodies, n = list(bodies), len(table)
     return SignedCovers(
         PackedCovers.pack_lines((body.holds(table) for body in bodies), n),
@@ -71,18 +71,18 @@ def covers_of(bodies: Iterable[Formula], table: Table) -> SignedCovers:
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """What generators may look at; labels are not among it.
+    """The inputs of generators; labels are not among them.
 
     Parameters
     ----------
     table : Table
         The rows that rules are evaluated on.
     making : Table
-        The rows that intervals are cut and pairs are chosen on; those of `table` by default.
+        The rows for cutting intervals and choosing pairs; by default those of `table`.
     weights : array
         Weights of the rows of `making`.
     made : dict of str to list of RuleBlock
-        The rules so far, by the id of their generator.
+        The rules so far, by generator id.
     """
 
     table: Table
@@ -94,12 +94,12 @@ class Sources:
     def of(
         cls, table: Table, making: Table | None = None, weights: FloatArray | None = None
     ) -> Sources:
-        """Return the sources before any rule is made."""
+        """Return the sources before any rule is generated."""
         rows = table if making is None else making
         return cls(table, rows, np.ones(len(rows)) if weights is None else weights)
 
     def columns(self, names: Sequence[str] | None, where: str) -> list[int]:
-        """Return the places of columns, of all by default."""
+        """Return the positions of columns; by default of all."""
         schema = self.table.schema
         for name in names or ():
             if name not in schema:
@@ -119,7 +119,7 @@ class Sources:
 
 
 def any_body(bodies: Sequence[Formula]) -> Formula:
-    """Give the formula that holds where one of several does; one condition per column if it can."""
+    """Return a formula that is true if any of several is; one condition per column if possible."""
     by_column: dict[str, list[Condition]] = {}
     others: list[Formula] = []
     for body in bodies:
@@ -133,7 +133,7 @@ def any_body(bodies: Sequence[Formula]) -> Formula:
 
 
 def all_body(bodies: Sequence[Formula]) -> Formula:
-    """Give the formula that holds where all of several do; one condition per column if it can."""
+    """Return a formula that is true if all of several are; one condition per column if possible."""
     if all(map(_merges, bodies)):
         with suppress(Contradiction):
             return Conjunction.of(c for body in bodies for c in body.conditions)
@@ -141,12 +141,12 @@ def all_body(bodies: Sequence[Formula]) -> Formula:
 
 
 def not_body(body: Formula) -> Formula:
-    """Give the formula that holds where another fails, and is unknown where that is."""
+    """Return the negation of a formula; unknown where the formula is."""
     return normalise(Not(body))
 
 
 def _plain(body: Formula) -> Condition | None:
-    """Give the only condition of a body if it is unknown on missing values."""
+    """Return the only condition of a body if it is unknown on missing values."""
     if not isinstance(body, Conjunction) or len(body) != 1:
         return None
     (condition,) = body.conditions
@@ -154,14 +154,14 @@ def _plain(body: Formula) -> Condition | None:
 
 
 def _merges(body: Formula) -> bool:
-    # Merged with others, a condition that decides missing values would be unknown there.
+    # Merged with others, a condition that is known on missing values would be unknown there.
     return isinstance(body, Conjunction) and not any(c.decides_missing for c in body.conditions)
 
 
 def _union(conditions: Sequence[Condition]) -> list[Formula]:
-    """Join conditions on one column: none of the others hold where all their opposites do."""
+    """Combine conditions on one column: all are false where all their negations are true."""
     try:
         apart = Conjunction.of(map(opposite, conditions))
-    except Contradiction:  # one of them always holds, but it is unknown on missing values
+    except Contradiction:  # one is always true, except unknown on missing values
         return [Conjunction((condition,)) for condition in conditions]
     return [Conjunction((opposite(condition),)) for condition in apart.conditions]

@@ -1,4 +1,4 @@
-"""Rules joined from earlier ones by Kleene's "or" and "and"."""
+"""Rules combined from earlier ones by Kleene's "or" and "and"."""
 
 from __future__ import annotations
 
@@ -38,32 +38,34 @@ How = Literal["or", "and", "andnot", "signed"]
 HOWS: tuple[How, ...] = ("or", "and", "andnot", "signed")
 Choose = Literal["all", "lowest_mutual_information"]
 _EQUAL = 12
-"""Digits by which mutual informations are told apart; the rest is rounding."""
+"""Digits for comparing mutual informations; the rest is rounding error."""
 
 
 @dataclass(frozen=True)
 class Combine:
-    """Rules joined from some of the rules before, in lexicographic order.
+    """Combinations of earlier rules, in lexicographic order.
 
     Parameters
     ----------
     over : sequence of str, optional
-        Ids of the generators whose rules are joined; by default all before that join none.
+        Ids of the generators whose rules are combined; by default all earlier ones except
+        combinations.
     how : {"or", "and", "andnot", "signed"}
-        One of them holds; all hold; the first holds and the second fails; or for each pair first
-        "or" and then "the first fails or the second holds".
+        "or": any applies; "and": all apply; "andnot": the first applies and the second does not;
+        "signed": for each pair, first "or", then "the first does not apply or the second does".
     size : int
-        Rules that are joined; more than two by "or" and "and" only.
+        Number of rules per combination; more than two need "or" or "and".
     within : sequence of sequences of str, optional
-        Groups of columns: all columns of a rule must be in one group, group after group.
+        Groups of columns: all columns of a rule must be in one group. Groups are processed in
+        order.
     choose : {"all", "lowest_mutual_information"}
-        All of them, or the pairs whose parts tell least about each other, least first.
+        All combinations, or the pairs with the lowest mutual information, in ascending order.
     id : str
-        What later generators call its rules by.
+        Name of its rules for later generators.
     limit : int, optional
-        Most rules; needed with "lowest_mutual_information".
+        Maximum number of rules; required for "lowest_mutual_information".
     span : pair of int, optional
-        The first and the last place, from 1, among the rules of `over` that are joined.
+        First and last position, from 1, of the rules of `over` to combine.
     """
 
     over: Sequence[str] | None = None
@@ -88,7 +90,7 @@ class Combine:
             )
         if self.size > 2 and (self.how in ("andnot", "signed") or self.choose != "all"):
             raise BiasError(
-                where(self), f"size={self.size} needs how 'or' or 'and' and choose 'all'; take 2"
+                where(self), f"size={self.size} needs how 'or' or 'and' and choose 'all'; use 2"
             )
         if self.choose != "all" and self.limit is None:
             raise BiasError(where(self), "lowest_mutual_information needs a limit, such as 200")
@@ -106,7 +108,7 @@ class Combine:
         return self.choose != "all"
 
     def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
-        """Join the rules."""
+        """Combine the rules."""
         parts = self._take_span(sources.rules(self.over or ()))
         join = _Join(self.how, parts)
         if self.choose == "all":
@@ -128,12 +130,12 @@ class Combine:
         if last > len(parts):
             raise BiasError(
                 where(self),
-                f"the rules {first} to {last} are asked for, but only {len(parts)} were generated",
+                f"span requests the rules {first} to {last}, but only {len(parts)} were generated",
             )
         return RuleBlock(parts.covers[first - 1 : last], lambda line: parts.body(first - 1 + line))
 
     def _groups(self, parts: RuleBlock, sources: Sources) -> Iterator[list[int]]:
-        """Give the lines of the rules that may be joined with each other."""
+        """Yield the lines of the rules that may be combined with each other."""
         if self.within is None:
             yield [*range(len(parts))]
             return
@@ -146,26 +148,26 @@ class Combine:
 def _checked_span(span: Sequence[int], at: str) -> tuple[int, int]:
     whole = all(isinstance(place, int) and not isinstance(place, bool) for place in span)
     if len(span) != 2 or not whole or not 1 <= span[0] <= span[1]:
-        raise BiasError(at, f"span={list(span)!r} must be two places, such as [1, 100]")
+        raise BiasError(at, f"span={list(span)!r} must be two positions, such as [1, 100]")
     return span[0], span[1]
 
 
 @dataclass(frozen=True)
 class Modify:
-    """Earlier rules, each joined with one given formula, or negated.
+    """Earlier rules, each combined with a given formula, or negated.
 
     Parameters
     ----------
     over : sequence of str
         Ids of the generators whose rules are modified.
     how : {"and", "or", "andnot", "not"}
-        How the formula is joined; "not" negates the rules and takes no formula.
+        How the formula is combined; "not" negates the rules and takes no formula.
     body : str or Formula, optional
         The formula.
     id : str
-        What later generators call its rules by.
+        Name of its rules for later generators.
     limit : int, optional
-        Most rules.
+        Maximum number of rules.
     """
 
     over: Sequence[str]
@@ -190,7 +192,7 @@ class Modify:
             object.__setattr__(self, "body", read_formula(self.body, where(self)))
 
     def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
-        """Join the covers; only the given formula is evaluated."""
+        """Combine the covers; only the given formula is evaluated."""
         parts = sources.rules(self.over)
         covers = parts.covers.negated()
         if self.body is not None:
@@ -201,7 +203,7 @@ class Modify:
         yield RuleBlock(covers, lambda line: self.modify(parts.body(line)))
 
     def modify(self, rule: Formula) -> Formula:
-        """Return a rule joined with the formula."""
+        """Return a rule combined with the formula."""
         if self.body is None:
             return not_body(rule)
         assert not isinstance(self.body, str), "texts are read at the start"
@@ -213,13 +215,13 @@ class Modify:
 
 @dataclass(frozen=True)
 class _Join:
-    """Joins rules of a block: their covers, and their bodies when they are asked for."""
+    """Combines the rules of a block: covers at once, formulas on request."""
 
     how: How
     parts: RuleBlock
 
     def all_of(self, lines: Sequence[int], size: int) -> Iterator[RuleBlock]:
-        """Join every `size` of the rules; the last one runs fastest."""
+        """Combine every `size` of the rules; the last one varies fastest."""
         covers, places = self.parts.covers, np.array(lines, dtype=np.intp)
         join = SignedCovers.minimum if self.how == "and" else SignedCovers.maximum
         for chosen in combinations(range(len(lines)), size - 1):
@@ -230,14 +232,14 @@ class _Join:
                 yield self._block([(*first, k) for k in last.tolist()], front, covers[last])
 
     def pairs(self, pairs: Sequence[tuple[int, int]]) -> RuleBlock:
-        """Join the rules of each pair."""
+        """Combine the rules of each pair."""
         first, last = np.array(pairs, dtype=np.intp).T
         return self._block(pairs, self.parts.covers[first], self.parts.covers[last])
 
     def _block(
         self, places: Sequence[tuple[int, ...]], one: SignedCovers, two: SignedCovers
     ) -> RuleBlock:
-        """Join rules with the covers `one` in front with those of the last part of each."""
+        """Combine rules with covers `one` with the last part of each combination."""
         if self.how == "and":
             return RuleBlock(one.minimum(two), self._bodies(places, all_body))
         if self.how == "andnot":
@@ -264,7 +266,7 @@ def _implication(pair: Sequence[Formula]) -> Formula:
 
 
 def _alternating(one: RuleBlock, two: RuleBlock) -> RuleBlock:
-    """Give the first rule of one block, the first of the other, the second of one, and so on."""
+    """Alternate the rules of two blocks."""
     order = np.arange(2 * len(one)).reshape(2, -1).T.ravel()
     blocks = (one, two)
     return RuleBlock(
@@ -291,7 +293,7 @@ def lowest_information(
 
 
 def mutual_information(joint: FloatArray) -> FloatArray:
-    """Return the mutual information in nats of 2 x 2 tables of weights, 0 of empty ones."""
+    """Return the mutual information in nats of 2 x 2 tables of weights; 0 for empty tables."""
     totals = joint.sum(axis=(0, 1))
     shares = joint / np.where(totals > 0, totals, 1.0)
     product = shares.sum(axis=1, keepdims=True) * shares.sum(axis=0, keepdims=True)

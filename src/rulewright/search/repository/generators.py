@@ -1,7 +1,7 @@
-"""Generators of rules on single columns, of given formulas and of formulas that a function gives.
+"""Generators of rules: on single columns, from given formulas, and from functions.
 
-A generator is a frozen object that makes rules from columns alone, never from labels, in a fixed
-order. `id` is what later generators call its rules by, `limit` the most rules it makes.
+A generator is a frozen object that creates rules from columns in a fixed order, without looking at
+labels. `id` names its rules for later generators, `limit` is its maximum number of rules.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
     from rulewright.data import Column, Table
 
 BLOCK = 256
-"""Most rules that are made at once: the others wait until they are asked for."""
+"""Maximum number of rules generated at once; others wait until they are requested."""
 
 
 class Generator(Protocol):
-    """What makes rules."""
+    """A source of rules."""
 
     simple: ClassVar[bool]
-    """Whether `Combine` joins its rules by default."""
+    """Whether `Combine` uses its rules by default."""
 
     @property
     def id(self) -> str:
-        """What later generators call its rules by."""
+        """Name of its rules for later generators."""
 
     @property
     def limit(self) -> int | None:
-        """Most rules it makes."""
+        """Maximum number of rules."""
 
     @property
     def looks_at_rows(self) -> bool:
         """Whether its rules depend on the values of the rows."""
 
     def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
-        """Make the rules, block by block."""
+        """Generate the rules, block by block."""
 
 
 def where(generator: Generator) -> str:
@@ -63,17 +63,17 @@ class Base:
     Parameters
     ----------
     columns : sequence of str, optional
-        The columns, in this order; all by default.
+        The columns, in this order; by default all.
     n_bins : int
-        Most intervals of a numeric column; each has about equally many rows.
+        Maximum number of intervals per numeric column, with about equally many rows.
     kind : {"any", "nominal", "numeric"}
-        Whether columns of other kinds are refused, if they are named, or passed over.
+        Columns of other kinds are an error if named, and are skipped otherwise.
     only : sequence of int, optional
-        Which intervals of a numeric column, from 1 to `n_bins`; all by default.
+        Intervals of a numeric column to use, from 1 to `n_bins`; by default all.
     id : str
-        What later generators call its rules by.
+        Name of its rules for later generators.
     limit : int, optional
-        Most rules.
+        Maximum number of rules.
     """
 
     columns: Sequence[str] | None = None
@@ -84,7 +84,7 @@ class Base:
     only: Sequence[int] | None = None
 
     simple: ClassVar[bool] = True
-    looks_at_rows: ClassVar[bool] = True  # which labels occur, and where to cut
+    looks_at_rows: ClassVar[bool] = True  # for the labels that occur, and the cuts
 
     def __post_init__(self) -> None:
         check_generator(self)
@@ -99,7 +99,7 @@ class Base:
                 )
 
     def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
-        """Make the rules of one column after the other."""
+        """Generate the rules of one column after another."""
         for place in sources.columns(self.columns, where(self)):
             column, made = sources.table.columns[place], sources.making.columns[place]
             if not self._takes(column):
@@ -118,14 +118,14 @@ class Base:
             found = column.schema.kind
             raise BiasError(
                 where(self),
-                f"column {column.schema.name!r} is {found}, not {self.kind}; take "
+                f"column {column.schema.name!r} is {found}, not {self.kind}; use "
                 f"{'bins' if ordered else 'values'} for it",
             )
         return False
 
 
 def _domain(column: Column, cuts: Sequence[float]) -> list[Condition]:
-    """Give the labels that occur, or the intervals; none unless there are two."""
+    """Return the labels that occur, or the intervals; none unless there are two."""
     name, kind = column.schema.name, column.schema.kind
     if not column.schema.type.ordered:
         found = np.unique(column.values[column.values >= 0]).tolist()
@@ -138,9 +138,9 @@ def _domain(column: Column, cuts: Sequence[float]) -> list[Condition]:
 
 
 def _column_block(conditions: Sequence[Condition], column: Column) -> RuleBlock:
-    """Evaluate conditions on one column, which fail wherever it is known and they do not hold."""
+    """Evaluate conditions on one column; they are false for known values that do not match."""
     index, known = column.schema.label_index, PackedCovers.pack(~column.is_missing[np.newaxis])
-    # Comparing codes is much quicker than asking every label of a long list.
+    # Comparing codes is much faster than testing every label of a long list.
     lines = (
         column.values == index[condition.labels[0]]
         if isinstance(condition, Labels)
@@ -159,11 +159,11 @@ class Missing:
     Parameters
     ----------
     columns : sequence of str, optional
-        The columns, in this order; all by default.
+        The columns, in this order; by default all.
     id : str
-        What later generators call its rules by.
+        Name of its rules for later generators.
     limit : int, optional
-        Most rules.
+        Maximum number of rules.
     """
 
     columns: Sequence[str] | None = None
@@ -171,13 +171,13 @@ class Missing:
     limit: int | None = None
 
     simple: ClassVar[bool] = True
-    looks_at_rows: ClassVar[bool] = True  # whether a value is missing
+    looks_at_rows: ClassVar[bool] = True  # for missing values
 
     def __post_init__(self) -> None:
         check_generator(self)
 
     def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
-        """Make the rule of each column with gaps."""
+        """Generate the rule of each column with missing values."""
         places = sources.columns(self.columns, where(self))
         columns = [sources.making.columns[place] for place in places]
         gaps = [column.schema.name for column in columns if column.is_missing.any()]
@@ -192,11 +192,11 @@ class Formulas:
     Parameters
     ----------
     bodies : sequence of str or Formula
-        Formulas, or their texts such as ``"age >= 30 and not color = red"``.
+        Formulas, as objects or texts such as ``"age >= 30 and not color = red"``.
     id : str
-        What later generators call its rules by.
+        Name of its rules for later generators.
     limit : int, optional
-        Most rules.
+        Maximum number of rules.
     """
 
     bodies: Sequence[str | Formula]
@@ -219,17 +219,17 @@ class Formulas:
 
 @dataclass(frozen=True)
 class FromFunction:
-    """Rules that a function makes of the table, without its classes.
+    """Rules that a function creates from the table, without its classes.
 
     Parameters
     ----------
     function : callable
-        Takes a `Table` and gives formulas or their texts, in the order of the prior; it is asked
-        for more of them when they are needed. It sees the rows that intervals are cut on.
+        Takes a `Table` and yields formulas or their texts in prior order; it is resumed when more
+        are needed. It sees the rows that intervals are cut on.
     id : str
-        What later generators call its rules by.
+        Name of its rules for later generators.
     limit : int, optional
-        Most rules.
+        Maximum number of rules.
     """
 
     function: Callable[[Table], Iterable[str | Formula]]
@@ -251,9 +251,9 @@ class FromFunction:
 
 
 def check_generator(generator: Generator) -> None:
-    """Refuse a wrong id, limit or list of columns."""
+    """Refuse an invalid id, limit or list of columns."""
     if not isinstance(generator.id, str):
-        raise BiasError(type(generator).__name__, f"id={generator.id!r} must be a text")
+        raise BiasError(type(generator).__name__, f"id={generator.id!r} must be a string")
     if generator.limit is not None:
         check_whole(f"{where(generator)}: limit", generator.limit, 1)
     names = getattr(generator, "columns", None)
@@ -263,13 +263,13 @@ def check_generator(generator: Generator) -> None:
 
 
 def read_formula(body: str | Formula, at: str) -> Formula:
-    """Return a formula, or read its text."""
+    """Return a formula, or parse its text."""
     if not isinstance(body, str):
         return body
     try:
         return parse_formula(body)
     except ValueError as error:
-        raise BiasError(at, f"the rule {body!r} cannot be read: {error}") from None
+        raise BiasError(at, f"cannot parse the rule {body!r}: {error}") from None
 
 
 def checked_blocks(

@@ -1,4 +1,4 @@
-"""The repository: rules in the order of their generators, made when they are asked for."""
+"""The repository: rules in the order of their generators, generated on request."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class BiasTarget(NamedTuple):
-    """The column of the classes that a bias was written for, and the class +1."""
+    """The target column that a bias was written for, and the positive class."""
 
     column: str
     positive: str | None = None
@@ -29,19 +29,19 @@ class BiasTarget(NamedTuple):
 
 @dataclass(frozen=True)
 class Bias:
-    """Generators in the order of the prior: an early rule is charged less than a late one.
+    """Generators in prior order: early rules have a smaller penalty than late ones.
 
     Parameters
     ----------
     generators : sequence of Generator
-        They make rules one after the other, behind the constant rule. Those without an id get one
-        by their place; `over` of a `Combine` names ids before it.
+        They generate rules one after another, after the constant rule. Generators without an id get
+        one by position; `over` of a `Combine` refers to earlier ids.
     target : BiasTarget, optional
-        What the bias was written for.
+        The target that the bias was written for.
     data : dict
-        Where the rows come from, as a bias file says it; empty for one table.
+        Source of the rows, as in the bias file; empty for one table.
     places : dict of str to str
-        File and line of each generator by its id, and of the target by "", for errors.
+        File and line of each generator by id (and of the target by ""), for errors.
     """
 
     generators: Sequence[Generator]
@@ -53,7 +53,7 @@ class Bias:
         named: dict[str, Generator] = {}
         for place, generator in enumerate(self.generators, 1):
             if not hasattr(generator, "blocks"):
-                raise BiasError("", f"{generator!r} is no generator of rules, such as Base()")
+                raise BiasError("", f"{generator!r} is not a generator of rules, such as Base()")
             name = generator.id or f"#{place}"
             if name in named:
                 raise BiasError(where(generator), f"the id {name!r} is used twice; rename one")
@@ -70,20 +70,21 @@ class Bias:
 
     @property
     def joined(self) -> frozenset[str]:
-        """The generators whose rules later ones join."""
+        """The generators whose rules later ones combine."""
         named = (getattr(one, "over", None) or () for one in self.generators)
         return frozenset(name for names in named for name in names)
 
 
 def _earlier(combine: Any, named: dict[str, Generator]) -> tuple[str, ...]:
-    """Return the ids of the rules that a generator starts from, all of them before it."""
+    """Return the ids of the rules that a generator uses, all of them earlier."""
     if combine.over is None:
         return tuple(name for name, generator in named.items() if generator.simple)
     for name in combine.over:
         if name not in named:
             known = ", ".join(map(repr, named)) or "none"
             raise BiasError(
-                where(combine), f"over names {name!r}, which no generator before has; ids: {known}"
+                where(combine),
+                f"over names {name!r}, which is not an earlier generator; ids: {known}",
             )
     return tuple(combine.over)
 
@@ -95,18 +96,18 @@ def default_bias(n_bins: int = 4, pairs: str | None = "or") -> Bias:
 
 
 class GeneratedRule(NamedTuple):
-    """A rule that was kept: how many were generated up to it, and its line."""
+    """A kept rule: the number of rules generated so far, and its line."""
 
     number: int
     line: int
 
 
 class Repository:
-    """Rules with values -1, 0 and 1 on training rows, the constant rule first.
+    """Rules with values -1, 0 and 1 on training rows; the constant rule is first.
 
-    Rules that are unknown on every row, and those equal or opposite to an earlier rule on all rows,
-    are dropped, but counted: they are part of what could have been chosen. All rules, dropped or
-    not, can be joined by later generators.
+    Rules that are unknown on every row, and rules equal or opposite to an earlier rule on all rows,
+    are dropped but counted, because they could have been chosen. Later generators can combine all
+    rules, including dropped ones.
 
     Parameters
     ----------
@@ -115,8 +116,8 @@ class Repository:
     table : Table
         Rows that the rules are evaluated on.
     making, weights : Table and array, optional
-        Rows, and their weights, that intervals are cut and pairs are chosen on; those of `table` by
-        default.
+        Rows (and weights) for cutting intervals and choosing pairs; by default those of
+        `table`.
     """
 
     def __init__(
@@ -133,7 +134,7 @@ class Repository:
         self._seen: set[bytes] = set()
         self.n_generated, self.n_empty, self.n_repeated = 0, 0, 0
         self.idle: tuple[str, ...] = ()
-        """Generators that made no rule."""
+        """Generators that generated no rule."""
         self._blocks = self._make()
 
     @property
@@ -142,7 +143,7 @@ class Repository:
         return self._kept.covers
 
     def __len__(self) -> int:
-        """Return how many rules are kept so far."""
+        """Return the number of rules kept so far."""
         return len(self._numbers)
 
     def body(self, line: int) -> Formula:
@@ -150,7 +151,7 @@ class Repository:
         return self._bodies[line]()
 
     def __iter__(self) -> Iterator[GeneratedRule]:
-        """Give the rules in order, also to several readers; new ones are made when needed."""
+        """Yield the rules in order, also for several readers; new ones are generated as needed."""
         line = 0
         while True:
             while line >= len(self._numbers):
@@ -162,7 +163,7 @@ class Repository:
             line += 1
 
     def _make(self) -> Iterator[RuleBlock]:
-        """Make the constant rule, then those of each generator, not more than its limit."""
+        """Generate the constant rule, then the rules of each generator, up to its limit."""
         n_rows = len(self._sources.table)
         yield RuleBlock(SignedCovers.constant(n_rows), lambda _: Conjunction())
         joined = self.bias.joined
@@ -181,7 +182,7 @@ class Repository:
                 self.idle += (where(generator),)
 
     def _keep(self, block: RuleBlock) -> None:
-        """Count the rules of a block and keep those that say something new."""
+        """Count the rules of a block and keep the new ones."""
         new = []
         for line, key in enumerate(block.covers.keys()):
             self.n_generated += 1

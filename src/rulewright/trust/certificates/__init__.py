@@ -1,1 +1,1 @@
-"""Certificates of votes and of weighted rules: bounds on the error that a model carries."""
+"""Certificates of votes and weighted rules: bounds on the error that a model carries."""

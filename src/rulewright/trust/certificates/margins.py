@@ -1,7 +1,7 @@
-"""Certificates of weighted rules (RUMBLE): bounds of the error from margins on rows of the fit.
+"""Certificates of weighted rules (RUMBLE): bounds on the error from margins on the training rows.
 
-Every bound holds for all weights with L1(w) <= 1 at once, so weights may be scaled, chosen and
-rounded in any way; only the choice of the prefix is paid for.
+Every bound holds for all weights with L1(w) <= 1 simultaneously, so weights may be scaled, chosen
+and rounded in any way; only the choice of the prefix costs something.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ SAME_ROWS = "the rules depend on these rows: their intervals were cut there"
 
 @dataclass(frozen=True)
 class MarginCertificate:
-    """Bounds of the error of sign(w.x) at the chosen prefix; each fails with probability delta.
+    """Bounds on the error of sign(w.x) at the chosen prefix; each fails with probability delta.
 
     Margins of 0 count as errors.
 
     Attributes
     ----------
     generated : int
-        Number of rules of the prefix, used or not.
+        Number of rules of the prefix, including unused ones.
     mean, variance : float
-        Of the margins of the weights that `mmv` is stated for.
+        Mean and variance of the margins of the weights used for `mmv`.
     l1_norm : float
-        L1(w) of these: the multiple of the given weights, within L1(w) <= 1, with the largest mean
-        minus variance.
+        L1(w) of these weights: the multiple of the given weights, within L1(w) <= 1, that
+        maximises mean minus variance.
     mmv : Bound
         From mean minus variance and the number of rules (B23, B15).
     margin : Bound
@@ -62,7 +62,7 @@ class MarginCertificate:
     pac_bayes_mmv, pac_bayes_margin : Bound
         From the divergence of the weights from equal weights of all signed rules (B21, B20).
     rademacher_mmv, rademacher_margin : Bound, optional
-        From how well the rules follow random signs (B19, B18); needs all rules of the prefix.
+        From the fit of the rules to random signs (B19, B18); needs all rules of the prefix.
     """
 
     generated: int
@@ -78,11 +78,11 @@ class MarginCertificate:
 
     @property
     def bounds(self) -> dict[str, Bound]:
-        """The bounds that are stated, by name."""
+        """The available bounds, by name."""
         return {name: bound for name, bound in vars(self).items() if isinstance(bound, Bound)}
 
     def doubt(self, *reasons: str) -> MarginCertificate:
-        """Return the same figures as no certificates, for these reasons too (none: unchanged)."""
+        """Return the same figures marked as uncertified, for these additional reasons."""
         changed: dict[str, Any] = {n: b.doubt(*reasons) for n, b in self.bounds.items()}
         return replace(self, **changed)
 
@@ -114,26 +114,26 @@ def margin_certificates(
     Parameters
     ----------
     covers : SignedCovers
-        Rules on these rows: those with a weight at least.
+        Rules on these rows, at least those with nonzero weights.
     weights : list of float
-        Their weights, of any scale, not all 0.
+        Their weights, at any scale, not all 0.
     y_signs : list of -1 and 1
         Classes of the rows.
     generated : int
-        i, the number of rules of the chosen prefix, used or not. Each bound is stated with
-        delta / (i (i + 1)), so that the best of all prefixes may have been chosen.
+        i, the number of rules of the chosen prefix, including unused ones. Each bound uses
+        delta / (i (i + 1)), which allows for choosing the best of all prefixes.
     delta : float
-        Probability that a bound fails; of several, each has its own.
+        Failure probability of each bound.
     bins_from_other_rows : bool
-        The rules were made without these rows. If not, no bound is a certificate.
+        Whether the rules were created without these rows. If not, no bound is a certificate.
     row_weights : list of float, optional
-        Weights of the rows; if they are not equal, no bound is a certificate.
+        Row weights; unless they are equal, no bound is a certificate.
     all_rules : bool
-        `covers` holds all rules of the prefix, but for copies, opposites and empty ones.
+        Whether `covers` holds all rules of the prefix, except copies, opposites and empty rules.
     random_state : int
         Seed of the random signs.
     n_draws : int
-        Draws of signs, over which complexities are averaged.
+        Number of sign draws to average complexities over.
     """
     margins = _Margins(covers, weights, y_signs, row_weights)
     spent = prefix_delta(generated, delta)
@@ -168,10 +168,10 @@ def margin_certificates(
 
 
 class _Margins:
-    """Weights in the 1-norm ball, and mean and variance of their margins.
+    """Weights in the 1-norm ball, with the mean and variance of their margins.
 
-    `whole` has the norm 1 and `whole_mean` is its mean; `weights` is the multiple with the largest
-    mean minus variance.
+    `whole` has norm 1 and mean `whole_mean`; `weights` is the multiple that maximises mean minus
+    variance.
     """
 
     def __init__(
@@ -202,16 +202,16 @@ class _Margins:
 
 
 def best_scale(mean: float, variance: float) -> float:
-    """Return the c from 0 to 1 with the largest c mean - c^2 variance."""
+    """Return the c in [0, 1] that maximises c mean - c^2 variance."""
     if mean <= 0:
         return 0.0
     return min(1.0, mean / (2 * variance)) if variance > 0 else 1.0
 
 
 def divergence(weights: FloatArray, generated: int) -> float:
-    """Return the divergence of weights with L1(w) <= 1 from equal ones of all 2m signed rules.
+    """Return the divergence of weights with L1(w) <= 1 from equal weights of all 2m signed rules.
 
-    What L1(w) leaves over is spread over all signed rules, where it cancels.
+    The remainder 1 - L1(w) is spread over all signed rules, where it cancels.
     """
     shares = np.abs(weights[weights != 0])
     left, atoms = max(1 - math.fsum(shares), 0.0), 2 * max(generated, 1)
@@ -222,7 +222,7 @@ def divergence(weights: FloatArray, generated: int) -> float:
 
 
 def complexities(covers: SignedCovers, signs: ArrayLike) -> tuple[float, float]:
-    """Return S_X and an upper value of T_X of rules in the 1-norm ball, means over draws of signs.
+    """Return means over sign draws: S_X, and an upper value of T_X, of rules in the 1-norm ball.
 
     Parameters
     ----------
@@ -253,27 +253,27 @@ def margin_certificate(
     generated: int | None = None,
     sample_weight: Any = None,
 ) -> MarginCertificate:
-    """Bound the error of two classes by the margins of rules that are 1, 0 or -1 on a row.
+    """Bound the error of a two-class model by the margins of rules that are 1, 0 or -1 on a row.
 
     Parameters
     ----------
     model : AdditiveRules
-        A model of two classes whose rules add a weight where they hold and take it where they fail,
-        fitted or loaded.
+        A two-class model, fitted or loaded, whose rules add a weight where they apply and
+        subtract it where they do not.
     X, y : rows and their labels
         The rows that the weights were fitted to.
     delta : float
-        Probability that a bound fails; of several, each has its own.
+        Failure probability of each bound.
     generated : int, optional
-        Rules generated up to the chosen prefix, by default what the learner noted down.
+        Number of rules generated up to the chosen prefix; by default as recorded by the learner.
     sample_weight : list of float, optional
-        Weights of the rows; if they are not equal, no bound is a certificate.
+        Row weights; unless they are equal, no bound is a certificate.
 
     Notes
     -----
-    Figures with ``certified=False`` name their reasons: the learner cut intervals on the same rows
-    (`bias_share` sets rows aside for that), or rows are weighted. For a certificate from new rows
-    see `held_out_certificate`; below some thousand rows it is the only one that says something.
+    Figures with ``certified=False`` list their reasons: intervals were cut on the same rows (avoid
+    this by `bias_share`), or rows are weighted. `held_out_certificate` computes a certificate from
+    new rows; below a few thousand rows it is the only informative one.
     """
     fitted, weights, rules = _weighted_rules(model)
     if generated is None:
@@ -289,7 +289,7 @@ def margin_certificate(
         _signs(fitted, table),
         generated,
         delta,
-        bins_from_other_rows=True,  # what the learner noted down says so, or is a doubt
+        bins_from_other_rows=True,  # the learner's notes confirm or doubt it
         row_weights=table.weights,
     )
     return found.doubt(*doubts)
@@ -303,8 +303,8 @@ def _weighted_rules(model: Any) -> tuple[AdditiveRules, FloatArray, list[RuleTer
     rules = [term for term in terms if isinstance(term, RuleTerm)]
     if len(rules) < len(terms) or any(r.amounts[0] != -r.amounts[1] for r in rules):
         raise ValueError(
-            "margin_certificate needs rules that take where they fail what they add where they "
-            "hold, and no linear terms; see held_out_certificate for other models"
+            "margin_certificate needs rules that subtract where they fail what they add where they "
+            "apply, and no linear terms; see held_out_certificate for other models"
         )
     start = found.intercepts[1] - found.intercepts[0]
     weights = [((r.head.last == 1) - (r.head.first == 0)) * r.amounts[0] for r in rules]
@@ -312,15 +312,17 @@ def _weighted_rules(model: Any) -> tuple[AdditiveRules, FloatArray, list[RuleTer
 
 
 def _read_rule_count(model: AdditiveRules) -> int:
-    """Return the number of rules generated that the learner noted down."""
+    """Return the number of generated rules recorded by the learner."""
     prefixes = model.summary.get("prefixes")
     if not prefixes:
-        raise ValueError("the model does not say how many rules were generated: give `generated`")
+        raise ValueError(
+            "the model does not record how many rules were generated: pass `generated`"
+        )
     return int(prefixes[0])
 
 
 def _covers(rules: list[RuleTerm], table: Table) -> SignedCovers:
-    """Return where the constant rule and the others hold and fail."""
+    """Return where the constant rule and the others apply and fail."""
     n = table.n_rows
     bodies = [term.rule.body for term in rules]
     rest = SignedCovers(
@@ -331,11 +333,11 @@ def _covers(rules: list[RuleTerm], table: Table) -> SignedCovers:
 
 
 def _signs(model: AdditiveRules, table: Table) -> FloatArray:
-    """Return 1 for rows of the second class and -1 for those of the first."""
+    """Return 1 for rows of the second class and -1 for rows of the first."""
     names = [label_of(value) for value in model.classes.tolist()]
     target = table.known_target
     labels = [label_of(value) for value in target.classes.tolist()]
     strange = [label for label in labels if label not in names]
     if strange:
-        raise DataError(f"y: {strange[0]!r} is no class of the model, only {' and '.join(names)}")
+        raise DataError(f"y: {strange[0]!r} is not a class of the model ({' and '.join(names)})")
     return np.array([1.0 if label == names[1] else -1.0 for label in labels])[target.codes]

@@ -1,4 +1,4 @@
-"""Certificates of votes of rule sets: PAC-Bayes bounds from training, exact ones from new rows."""
+"""Certificates of votes of rule sets: PAC-Bayes bounds, and exact bounds from new rows."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ WEIGHTED = "rows count by their weights, so they are no independent sample"
 
 @dataclass(frozen=True)
 class VoteCertificate:
-    """PAC-Bayes bounds of the vote, and what they are made of.
+    """PAC-Bayes bounds of the vote, and their ingredients.
 
     Parameters
     ----------
     prior : str
         Name of the prior of the rule sets.
     labels : tuple of str
-        The classes that have rule sets.
+        The classes with rule sets.
     losses : tuple of float
-        Mean loss of a rule set of each of them, drawn by weight, on the rows of the bound.
+        Mean loss of a rule set of each class, drawn by weight, on the rows of the bound.
     divergences : tuple of float
         KL(Q||P) of each class.
     effective_sizes : tuple of float
         Effective number of rule sets of each class, 1 / sum of squared weights.
     gibbs : tuple of Bound
-        Bound of the true loss of a rule set of each class, drawn by weight (B9).
+        Bound on the true loss of a rule set of each class, drawn by weight (B9).
     vote, vote_mcallester : Bound
-        Error of the vote without abstention (B10), from B9 and as in the thesis from B8.
+        Error of the vote without abstention (B10): from B9 and, as in the thesis, from B8.
     abstaining, abstaining_mcallester : Bound
-        Probability to predict and be wrong (B11), from B9 and from B8.
+        Probability of a wrong prediction with abstention (B11), from B9 and from B8.
     """
 
     prior: str
@@ -86,10 +86,10 @@ class VoteCertificate:
 
 
 class HeldOutCertificate(NamedTuple):
-    """Bounds from rows that played no part in learning; each fails with probability delta.
+    """Bounds from rows not used in learning; each fails with probability delta.
 
-    `error` is of all rows, abstained or not; `among_predicted` of those with a prediction;
-    `joint` is the probability to predict and be wrong.
+    `error` is the error on all rows, abstained or not; `among_predicted` on rows with a prediction;
+    `joint` is the probability of a wrong prediction.
     """
 
     error: Bound
@@ -116,7 +116,7 @@ def vote_certificate(
     single: bool,
     doubts: tuple[str, ...],
 ) -> VoteCertificate:
-    """State the bounds; each class has an equal part of delta.
+    """Compute the bounds; each class has an equal part of delta.
 
     With `single` one class has rule sets, and the other is its opposite.
     """
@@ -146,50 +146,50 @@ def vote_certificate(
 
 
 def certify_held_out(wrong: BoolArray, predicted: BoolArray, delta: float) -> HeldOutCertificate:
-    """State the exact bounds of held-out rows, given which are wrong and which get a prediction."""
+    """Compute exact bounds from held-out rows: which are wrong, and which have a prediction."""
     n, n_predicted, n_joint = len(wrong), int(predicted.sum()), int((wrong & predicted).sum())
     return HeldOutCertificate(
         held_out_bound(int(wrong.sum()), n, delta),
         selective_held_out_bound(n_joint, n_predicted, n, delta),
-        replace(held_out_bound(n_joint, n, delta), quantity="probability to predict and be wrong"),
+        replace(held_out_bound(n_joint, n, delta), quantity="probability of a wrong prediction"),
     )
 
 
 SPLIT = "split"
-"""Name of a prior that was learned from half of the rows."""
+"""Name of a prior learned on half of the rows."""
 
 
 def certificate(
     model: RuleSetVotes, prior: str | None = None, delta: float = 0.05
 ) -> VoteCertificate:
-    r"""State PAC-Bayes bounds of the vote, with and without abstention.
+    r"""Compute PAC-Bayes bounds of the vote, with and without abstention.
 
     The sum over classes of 1 - chi_i(y) c_i(x), where chi_i(y) is 1 for the true class and -1
-    else, is never negative and has the mean 2 sum_i l(Q_i). A wrong prediction with a lead of
-    theta makes it 2 + theta at least; Markov's inequality gives the bounds, for all theta at
-    once. If one class is minus the other, the sum is 2 (1 - chi(y) c(x)).
+    otherwise, is nonnegative with mean 2 sum_i l(Q_i). A wrong prediction with a lead of theta
+    raises it to at least 2 + theta; Markov's inequality gives the bounds, for all theta at once. If
+    one class is the opposite of the other, the sum is 2 (1 - chi(y) c(x)).
 
     Parameters
     ----------
     model : RuleSetVotes
         A vote with its evidence, fitted or loaded.
     prior : {"length", "flat", "split"}, optional
-        Short rule sets first, or all of equally many terms alike. Bounds with these priors are no
-        strict certificates, because the domains that they count were taken from the training rows;
-        for one see `held_out_certificate`. A model that was fitted with ``split_prior=True`` has
-        the prior "split", of the first half of the rows, and no other; its bounds are
-        certificates. By default "split" if the model has it, else "length".
+        "length" favours short rule sets; "flat" treats all rule sets with the same number of
+        terms alike. Bounds with these priors are not strict certificates, because their domains
+        were derived from the training rows; use `held_out_certificate` instead. A model fitted
+        with ``split_prior=True`` has only the prior "split", learned on the first half of the
+        rows; its bounds are certificates. By default "split" if the model has it, else "length".
     delta : float
-        Probability that the bound fails.
+        Failure probability of the bound.
 
     Notes
     -----
-    With ``split_prior=True`` cut points, searches and prior weights alpha^errors come from a first
-    half of the rows; the errors on the second turn the prior into the weights of the vote, and the
-    losses of the bound are of the second. So given the first half, only the weights depend on the
-    second, and the bound holds for all weights at once. The halves are drawn by the places of the
-    rows alone: with equal shares of the classes they would not be independent. (That columns are
-    numeric or nominal, and which classes there are, is taken as known.)
+    With ``split_prior=True`` cut points, searches and prior weights alpha^errors use the first half
+    of the rows. Errors on the second half turn the prior into the weights of the vote, and the
+    losses of the bound are those on the second half. Given the first half, only the weights depend
+    on the second, and the bound holds for all weights at once. The halves are drawn by the places
+    of the rows only; stratified halves would not be independent. (The kinds of columns and the set
+    of classes are taken as known.)
     """
     evidence = _evidence(model)
     split = evidence.split_prior is not None
@@ -217,7 +217,7 @@ def certificate(
 def held_out_certificate(
     model: ClassModel, X: Any, y: Any, delta: float = 0.05
 ) -> HeldOutCertificate:
-    """State exact bounds from rows that played no part in learning or choosing the model.
+    """Compute exact bounds from rows not used to learn or choose the model.
 
     A model that never abstains predicts every row.
     """
@@ -255,7 +255,7 @@ def vote_figures(model: RuleSetVotes, prior: str = "length") -> dict[str, list[A
 
 
 def encoding_of(model: RuleSetVotes) -> BooleanEncoding:
-    """Return the values and intervals that the rule sets of a vote are made of."""
+    """Return the values and intervals that the rule sets of a vote consist of."""
     return _evidence(model).encoding
 
 
@@ -263,7 +263,7 @@ def _evidence(model: RuleSetVotes) -> VoteEvidence:
     evidence: VoteEvidence | None = getattr(model, "evidence", None)
     if evidence is None:
         raise ValueError(
-            f"this {type(model).__name__} holds no errors of its rule sets (it was saved by an "
-            "older version, its rules were changed, or it is no vote of rule sets): fit it again"
+            f"this {type(model).__name__} has no errors of its rule sets (it was saved by an "
+            "older version, its rules were changed, or it is not a vote of rule sets): refit it"
         )
     return evidence

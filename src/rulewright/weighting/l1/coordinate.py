@@ -231,7 +231,7 @@ class Newton:
         penalty: float,
         change: float,
     ) -> tuple[FloatArray, float, float]:
-        """Give the way to the least point of the quadratic: steps of a and of the level."""
+        """Return the way to the least point of the quadratic: steps of a and of the level."""
         problem, design, curved = self.problem, self.problem.design, products.design
         residuals = design.weights * problem.datafit.residual(problem.y, scores)
         rise = float(residuals.sum()) / curved.total
@@ -248,11 +248,11 @@ def _differ(weights: FloatArray, others: FloatArray) -> bool:
 
 
 def _penalties(problem: L1Problem, penalty: float) -> tuple[float, float]:
-    """Give the L1 and the ridge penalty in the units of the sum over rows."""
+    """Return the L1 and the ridge penalty in the units of the sum over rows."""
     scaled = penalty * problem.design.total
     return scaled * problem.l1_ratio, scaled * (1 - problem.l1_ratio)
 
 
 def _in_rows(problem: L1Problem, change: float) -> float:
-    """Give a share of the loss of the best constant as twice a sum over rows."""
+    """Return a share of the loss of the best constant as twice a sum over rows."""
     return 2 * change * problem.null_loss * problem.design.total

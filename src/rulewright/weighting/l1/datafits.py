@@ -31,19 +31,19 @@ class Datafit(Protocol):
         """Raise an error for targets that the loss is not made for."""
 
     def value(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Give the losses."""
+        """Return the losses."""
 
     def residual(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Give the negative derivatives."""
+        """Return the negative derivatives."""
 
     def curvature(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Give the weights of the quadratic that stands for the loss."""
+        """Return the weights of the quadratic that stands for the loss."""
 
     def conjugate(self, y: FloatArray, theta: FloatArray) -> FloatArray:
-        """Give the conjugate of the losses at -theta."""
+        """Return the conjugate of the losses at -theta."""
 
     def constant(self, y: FloatArray, weights: FloatArray) -> float:
-        """Give the constant score of the least loss."""
+        """Return the constant score of the least loss."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Squared:
         return np.asarray(0.5 * theta**2 - theta * y)
 
     def constant(self, y: FloatArray, weights: FloatArray) -> float:
-        """Give the mean."""
+        """Return the mean."""
         return float(np.average(y, weights=weights))
 
 
@@ -166,7 +166,7 @@ class Huber:
         return np.clip(y - scores, -self.delta, self.delta)
 
     def curvature(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Give the weight of the quadratic that touches the loss at F and lies above it."""
+        """Return the weight of the quadratic that touches the loss at F and lies above it."""
         r = np.abs(y - scores)
         return np.asarray(self.delta / np.maximum(r, self.delta))
 

@@ -61,7 +61,7 @@ class Design:
         rule_scale: RuleScale = "none",
         n_threads: int = 1,
     ) -> Design:
-        """Make a design of covers and, as columns of a matrix with their rows, linear terms.
+        """Create a design of covers and, as columns of a matrix with their rows, linear terms.
 
         With `rule_scale` "support" a rule is divided by its standard deviation sqrt(s (1 - s)), so
         that the penalty does not depend on its support s.
@@ -133,7 +133,7 @@ class Design:
         return np.asarray(self.total * self.variances * self.scales**2)
 
     def mean(self, values: FloatArray) -> float:
-        """Give the weighted mean of numbers of rows; NumPy adds them up alike on any machine."""
+        """Return the weighted mean of numbers of rows; NumPy adds them up alike on any machine."""
         return float((self.weights * values).sum()) / self.total
 
     def adjoint(self, residuals: FloatArray, columns: IntArray | None = None) -> FloatArray:
@@ -160,17 +160,17 @@ class Design:
         return np.asarray(centred * np.outer(self.scales[columns], self.scales[chosen]))
 
     def cross(self, columns: IntArray, others: IntArray) -> FloatArray:
-        """Give the raw cross-products sum_i w_i x_ij x_ik."""
+        """Return the raw cross-products sum_i w_i x_ij x_ik."""
         weights = np.empty(0) if self.unit else self.weights
         return self.matrix.cross(columns, others, weights, self.n_threads)
 
     def rows(self, places: IntArray) -> FloatArray:
-        """Give a few rows of A, unpacked."""
+        """Return a few rows of A, unpacked."""
         raw = np.hstack([self.covers.take(places).unpack().T, self.dense[:, places].T])
         return np.asarray((raw - self.means) * self.scales)
 
     def largest_eigenvalue(self, n_iter: int = 50) -> float:
-        """Give the largest eigenvalue of A'A, from below, by power iteration."""
+        """Return the largest eigenvalue of A'A, from below, by power iteration."""
         v, value = np.sqrt(self.norms), 0.0
         for _ in range(n_iter):
             norm = float(np.linalg.norm(v))
@@ -183,11 +183,11 @@ class Design:
         return value
 
     def coef(self, a: FloatArray) -> FloatArray:
-        """Give the coefficients of the raw columns: on the scale 0/1 for rules."""
+        """Return the coefficients of the raw columns: on the scale 0/1 for rules."""
         return np.asarray(self.scales * a)
 
     def intercept(self, a: FloatArray, level: float) -> float:
-        """Give the intercept that goes with raw columns, for scores ``level + A a``."""
+        """Return the intercept that goes with raw columns, for scores ``level + A a``."""
         centre = self.means.copy()
         centre[len(self.covers) :] += self.origins
         return level - float(centre @ self.coef(a))

@@ -236,7 +236,7 @@ class SPGL1(Solver):
 
 
 def project(values: FloatArray, radius: float) -> FloatArray:
-    """Give the nearest point whose L1 norm is at most `radius`."""
+    """Return the nearest point whose L1 norm is at most `radius`."""
     sizes = np.abs(values)
     if sizes.sum() <= radius:
         return values.copy()
@@ -254,7 +254,7 @@ def _crossing(one: tuple[float, float], other: tuple[float, float]) -> float:
 
 
 def _spectral(moved: FloatArray, turned: FloatArray) -> float:
-    """Give the step length of Barzilai and Borwein."""
+    """Return the step length of Barzilai and Borwein."""
     curvature = float(moved @ turned)
     if curvature <= 0:
         return LONGEST
@@ -262,7 +262,7 @@ def _spectral(moved: FloatArray, turned: FloatArray) -> float:
 
 
 def _relative_gap(problem: L1Problem, point: Point, tau: float) -> float:
-    """Give the duality gap of the LASSO form, relative to the objective."""
+    """Return the duality gap of the LASSO form, relative to the objective."""
     r, b, total = point.residual, problem.null.residual, problem.design.total
     gap = total * problem.design.mean(r * (r - b)) + tau * _multiplier(problem, point)
     return gap / max(1.0, _half_square(problem, point))

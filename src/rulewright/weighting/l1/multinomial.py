@@ -75,7 +75,7 @@ class Multinomial:
     start : float64 array, optional
         Responses of the rules, then the intercepts of all classes but the first, to start from.
     n_threads : int
-        Threads to use; the result does not depend on it.
+        Number of threads; does not change the result.
     """
 
     def __init__(

@@ -129,7 +129,7 @@ class PathWalk:
         self.n_steps += 1
 
     def _enter(self, columns: IntArray) -> None:
-        """Make the columns of G for coefficients that move for the first time."""
+        """Create the columns of G for coefficients that move for the first time."""
         if not len(columns):
             return
         design = self.problem.design

@@ -116,7 +116,7 @@ class L1Problem:
         l1_ratio: float = 1.0,
         n_threads: int = 1,
     ) -> L1Problem:
-        """Make a problem from rows, without those of weight 0; see `Design.of`."""
+        """Create a problem from rows, without those of weight 0; see `Design.of`."""
         target = np.asarray(y, dtype=np.float64)
         if target.shape != (covers.n_rows,):
             raise ValueError(f"y must have one number for each of the {covers.n_rows} rows")
@@ -182,7 +182,7 @@ class L1Problem:
         return Point(a, level, scores, residual, self.design.adjoint(residual) / self.design.total)
 
     def settle_level(self, scores: FloatArray) -> float:
-        """Give what to add to scores so that the residuals sum to 0: the best change of level."""
+        """Return what to add to scores so that the residuals sum to 0: the best change of level."""
         level = 0.0
         for _ in range(MOST_SETTLING):
             moved = scores + level
@@ -193,11 +193,11 @@ class L1Problem:
         return level
 
     def loss(self, scores: FloatArray) -> float:
-        """Give the mean loss of scores."""
+        """Return the mean loss of scores."""
         return self.design.mean(self.datafit.value(self.y, scores))
 
     def penalty_of(self, a: FloatArray) -> float:
-        """Give the elastic net's penalty of coefficients, for lam = 1."""
+        """Return the elastic net's penalty of coefficients, for lam = 1."""
         ridge = 0.5 * (1 - self.l1_ratio) * float(a @ a)
         return self.l1_ratio * float(np.abs(a).sum()) + ridge
 
@@ -215,14 +215,14 @@ class L1Problem:
         )
 
     def gap(self, point: Point, penalty: float) -> float:
-        """Give the duality gap; not a number for a loss that is not convex."""
+        """Return the duality gap; not a number for a loss that is not convex."""
         if not self.datafit.is_convex:
             return np.nan
         primal = self.loss(point.scores) + penalty * self.penalty_of(point.a)
         return primal - self._dual(point, penalty)
 
     def kkt(self, point: Point, penalty: float) -> float:
-        """Give the largest violation of the conditions of Karush, Kuhn and Tucker."""
+        """Return the largest violation of the conditions of Karush, Kuhn and Tucker."""
         l1 = penalty * self.l1_ratio
         slopes = point.pulls - penalty * (1 - self.l1_ratio) * point.a
         inside, outside = np.abs(slopes - l1 * np.sign(point.a)), np.abs(slopes) - l1
@@ -231,7 +231,7 @@ class L1Problem:
         return max(level, float(violations.max(initial=0.0)))
 
     def _dual(self, point: Point, penalty: float) -> float:
-        """Give the dual objective at the residuals, scaled to be feasible where they must be."""
+        """Return the dual objective at the residuals, scaled to be feasible where they must be."""
         theta = point.residual - self.design.mean(point.residual)
         pulls, l1, l2 = np.abs(point.pulls), penalty * self.l1_ratio, penalty * (1 - self.l1_ratio)
         charged = 0.0
@@ -326,12 +326,12 @@ class Solver(ABC):
 
 
 def strong_columns(pulls: FloatArray, l1: float, before: float) -> BoolArray:
-    """Tell which columns may become active below the penalty before (sequential strong rule)."""
+    """Return which columns may become active below the penalty before (sequential strong rule)."""
     return np.asarray(pulls >= 2 * l1 - before)
 
 
 def violators(pulls: FloatArray, l1: float, chosen: BoolArray) -> BoolArray:
-    """Tell which columns were not chosen, but should be active."""
+    """Return which columns were not chosen, but should be active."""
     return np.asarray(~chosen & (pulls > l1))
 
 
@@ -345,7 +345,7 @@ def _check_penalties(penalties: Any) -> FloatArray:
 
 
 def is_saturated(problem: L1Problem, solutions: Sequence[L1Solution]) -> bool:
-    """Tell whether the path explains almost everything or has stopped to explain more."""
+    """Return whether the path explains almost everything or has stopped to explain more."""
     if solutions[-1].penalty >= problem.largest_penalty:
         return False
     explained = [1 - solution.loss / problem.null_loss for solution in solutions[-2:]]

@@ -49,7 +49,7 @@ class Levels:
 
     @classmethod
     def of(cls, weights: FloatArray) -> Levels:
-        """Give each block the mean of its weights."""
+        """Set each block to its weighted mean."""
         order = np.argsort(weights, kind="stable").astype(kernels.ROW)
         block = max(count_words(len(weights)) // N_LEVELS, 1)
         starts = np.arange(0, len(weights), block * WORD)
@@ -57,7 +57,7 @@ class Levels:
         return cls(order, np.add.reduceat(weights[order], starts) / counts, block)
 
     def by_row(self) -> FloatArray:
-        """Give the weight of every row."""
+        """Return the weight of every row."""
         weights = np.empty(len(self.order))
         weights[self.order] = np.repeat(self.weights, self.block * WORD)[: len(self.order)]
         return weights

@@ -77,7 +77,7 @@ class ActiveSet:
         return None
 
     def _take_alone(self, j: int, sign: float) -> None:
-        """Give all weight to one atom."""
+        """Put all weight on one atom."""
         self.atoms, self.signs = np.zeros(0, dtype=np.int32), np.zeros(0)
         own = self._column(j, sign)[1]
         self.atoms, self.signs = np.array([j], dtype=np.int32), np.array([sign])

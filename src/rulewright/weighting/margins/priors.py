@@ -111,7 +111,7 @@ class _Problem:
         self._w = self._active.solve(found, self._w)
 
     def solution(self, costs: FloatArray, gap: float) -> MarginWeights:
-        """State the weights in the order of the rules."""
+        """Compute the weights in the order of the rules."""
         mean, variance = self._moments()
         value = mean - self.kappa * variance - float(costs[self.lines] @ np.abs(self._w))
         lines = np.array(self.lines, dtype=np.int32)

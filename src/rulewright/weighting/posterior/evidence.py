@@ -37,7 +37,7 @@ def log_evidence(
     prior: ArrayLike | None = None,
     m: float = 2.0,
 ) -> float:
-    r"""Give the log probability of the classes of some rows, given the regions they fall into.
+    r"""Return the log probability of the classes of some rows, given the regions they fall into.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def log_evidence(
 
 
 def log_marginal(counts: ArrayLike, alpha: float = 1.0) -> FloatArray:
-    r"""Give the log probability of label sequences with these counts, for a Dirichlet prior.
+    r"""Return the log probability of label sequences with these counts, for a Dirichlet prior.
 
     :math:`\ln\Gamma(Ca) - \ln\Gamma(N + Ca) + \sum_j (\ln\Gamma(e_j + a) - \ln\Gamma(a))`, for each
     row of an array of shape (regions, classes).
@@ -109,7 +109,7 @@ SCHEMES = (1, 2, 3)
 
 
 def log_rule_weights(covered: ArrayLike, totals: ArrayLike, scheme: int) -> FloatArray:
-    """Give the log weight of each rule, up to a constant that rules of one sample share.
+    """Return the log weight of each rule, up to a constant that rules of one sample share.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def checked_counts(covered: ArrayLike, totals: ArrayLike) -> tuple[FloatArray, F
 
 
 def log_shares(counts: FloatArray) -> FloatArray:
-    """Give the log likelihood of each row of counts at its own shares; 0 for a row of zeros."""
+    """Return the log likelihood of each row of counts at its own shares; 0 for a row of zeros."""
     totals = counts.sum(axis=-1)
     likelihood: FloatArray = xlogy(counts, counts).sum(axis=-1) - xlogy(totals, totals)
     return likelihood

@@ -98,7 +98,7 @@ class Posterior:
         return 1 / math.fsum(weight * weight for weight in self.weights)
 
     def loss(self, total: float) -> float:
-        """Give the mean loss of a rule set drawn by weight, for rows of this weight."""
+        """Return the mean loss of a rule set drawn by weight, for rows of this weight."""
         return math.fsum(map(math.prod, zip(self.weights, self.errors, strict=True))) / total
 
     def divergence(self, sizes: Sequence[int], max_terms: int, prior: str) -> float:
@@ -113,7 +113,7 @@ class Posterior:
 
 
 def alpha_of(nu: float, n: float) -> float:
-    """Give the factor per error that a decay rate nu means for n rows: exp(-nu / n)."""
+    """Return the factor per error that a decay rate nu means for n rows: exp(-nu / n)."""
     return math.exp(-nu / n)
 
 

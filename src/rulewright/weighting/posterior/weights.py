@@ -28,7 +28,7 @@ LEAST_WEIGHT = 1e-300
 def log_posterior(
     log_likelihoods: ArrayLike, prior: ArrayLike | None = None, beta: float = 1.0
 ) -> FloatArray:
-    r"""Give the logs of the weights :math:`w_k \propto prior_k L_k^\beta`, which sum to 1.
+    r"""Return the logs of the weights :math:`w_k \propto prior_k L_k^\beta`, which sum to 1.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def log_posterior(
 
 
 def weights_from_logs(log_weights: ArrayLike) -> FloatArray:
-    """Give the weights of normalised logs; those below 1e-300 are 0."""
+    """Return the weights of normalised logs; those below 1e-300 are 0."""
     weights = np.exp(np.asarray(log_weights, dtype=np.float64))
     weights[weights < LEAST_WEIGHT] = 0.0
     normalised: FloatArray = weights / math.fsum(weights.tolist())
@@ -170,7 +170,7 @@ class PosteriorReport:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Give the report as plain data."""
+        """Return the report as plain data."""
         return asdict(self) | {"top": {str(k): mass for k, mass in self.top.items()}}
 
     def __str__(self) -> str:
@@ -250,7 +250,7 @@ def beta_for_perplexity(
 def log_loss_of(
     log_densities: FloatArray, log_weights: FloatArray, row_weights: ArrayLike | None = None
 ) -> float:
-    """Give the mean negative log density of rows under a weighted average of models."""
+    """Return the mean negative log density of rows under a weighted average of models."""
     losses = -logsumexp(log_densities + log_weights, axis=1)
     weights = None if row_weights is None else np.asarray(row_weights, dtype=np.float64)
     return float(np.average(losses, weights=weights))

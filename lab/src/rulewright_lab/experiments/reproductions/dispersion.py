@@ -149,7 +149,7 @@ def trials(extent: Extent) -> list[Calculation]:
 
 
 def _is_searched(arguments: Mapping[str, Any]) -> bool:
-    """Tell whether patterns are searched for one by one, which takes long."""
+    """Return whether patterns are searched for one by one, which takes long."""
     return bool(arguments["features"].get("method") == "dispersion")
 
 

@@ -84,7 +84,7 @@ def report(records: Sequence[Record], extent: Extent) -> Report:
 
 
 def _mean(records: Sequence[Record], name: str, prior: str) -> float:
-    """Give the mean over the folds of a figure for one prior."""
+    """Return the mean over the folds of a figure for one prior."""
     return float(np.mean([record[name][prior] for record in records]))
 
 

@@ -31,33 +31,32 @@ if TYPE_CHECKING:
 
 
 class BranchingClassifier(CheckedClassifier[DecisionList]):
-    """Base of learners whose rules are leaves of C4.5 trees."""
+    """Base class of learners whose rules are leaves of C4.5 trees."""
 
     min_branch_weight: float = Parameter(
-        Real(0, above=True), "Least weight of two branches of a test.", default=2.0
+        Real(0, above=True), "Minimum weight in two branches of a test.", default=2.0
     )
     missing_labels: bool = Parameter(
         Flag(),
-        'Whether "missing" is a label of nominal columns, so that ``is missing`` is a condition; '
-        "by default such rows go down all branches.",
+        'Whether "missing" is a label of nominal columns, so that rules may use ``is missing``; by '
+        "default such rows follow all branches.",
         default=False,
     )
 
     def _brancher(self, rows: TrainingSet) -> Brancher:
-        """Return what branches the training rows, one bin per value."""
+        """Return the branching of the training rows, with one bin per value."""
         binned = bin_table(rows.table, MOST_BINS, self._n_threads)
         threads, labels = self._n_threads, self.missing_labels
         return Brancher(binned, rows, self.min_branch_weight, threads, missing_labels=labels)
 
 
 class C45RulesClassifier(BranchingClassifier):
-    r"""A decision list of few rules that are simplified paths of a C4.5 tree.
+    r"""A decision list with a few simplified paths of a C4.5 tree.
 
-    Every leaf of the unpruned tree becomes a rule. From each rule the conditions are deleted
-    without which its pessimistic error does not grow. For each class the subset of its rules is
-    chosen that describes the rows of the class with the fewest bits, rules and exceptions
-    together. The class whose rules are wrong least comes first; the default is the class of most
-    rows that no rule covers.
+    Each leaf of the unpruned tree becomes a rule. Conditions are deleted from it while its
+    pessimistic error does not grow. For each class, the subset of rules with the shortest
+    description of rules and exceptions is selected. Classes are ordered by the errors of their
+    rules; the default is the majority class of the uncovered rows.
 
     Attributes
     ----------
@@ -80,20 +79,20 @@ class C45RulesClassifier(BranchingClassifier):
 
     confidence: float = Parameter(
         Real(0, 1, above=True),
-        "Chance by which errors of rules are judged: a smaller one deletes more conditions.",
+        "Confidence level of the pessimistic error: a smaller one deletes more conditions.",
         default=0.25,
         kw_only=False,
     )
     exceptions: str = Parameter(
         Choice(tuple(EXCEPTIONS)),
-        'How exceptions to the rules of a class are coded: as by release 8 of C4.5 ("release"), '
-        'or as in the book of 1993 ("book").',
+        'Coding of the exceptions to the rules of a class: as in release 8 of C4.5 ("release") or '
+        'in the book of 1993 ("book").',
         default="release",
     )
     max_rules: int = Parameter(
         Integer(1),
-        "Most leaves that become rules. A tree with more of them is pruned, and if there are still "
-        "too many, the heaviest are taken; this bounds the time, which grows with rules x rows.",
+        "Maximum number of leaves that become rules. A larger tree is pruned; if it is still too "
+        "large, the heaviest leaves are used. Bounds the time, which grows with rules x rows.",
         default=2000,
     )
 
@@ -124,7 +123,7 @@ class C45RulesClassifier(BranchingClassifier):
     def _subsets(
         self, brancher: Brancher, rules: list[SimplifiedRule]
     ) -> list[list[SimplifiedRule]]:
-        """Choose rules for each class."""
+        """Select rules for each class."""
         random, chosen = check_random_state(self.random_state), []
         n_classes = brancher.n_classes
         with progress_bar("choosing rules", n_classes, bool(self.verbose)) as advance:

@@ -1,9 +1,9 @@
-"""From leaves of a C4.5 tree to a list: simplify rules, choose some for each class, order them.
+"""From the leaves of a C4.5 tree to a list: simplify rules, select them per class, order classes.
 
-A subset of the rules of a class has the shortest description of rules and exceptions. Up to ten
-rules all subsets are tried, otherwise single rules are added or dropped while that makes the
-description shorter, from eleven random subsets. Only rows that no rule or one rule covers change
-sides when a rule comes or goes; what they weigh in every rule is kept up to date.
+The selected subset of a class has the shortest description of rules and exceptions. Up to ten rules
+all subsets are tried. Otherwise a hill climb adds or drops single rules while the description gets
+shorter, from eleven random subsets. Only rows covered by zero or one rule change sides when a rule
+is added or dropped; their weight in every rule is kept up to date.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MOST_ERROR = 0.7
 """A rule with a larger pessimistic error never fires."""
 
 EXHAUSTIVE = 10
-"""Up to this many rules all subsets are tried."""
+"""Maximum number of rules for trying all subsets."""
 
 N_STARTS = 11
 TIE = 1e-9
@@ -56,9 +56,9 @@ class SimplifiedRule(NamedTuple):
 def simplify_leaves(
     brancher: Brancher, root: TreeNode, confidence: float, max_rules: int
 ) -> list[SimplifiedRule]:
-    """Turn each leaf into a rule, simplify it, and drop rules that say no more than the default.
+    """Convert each leaf to a rule, simplify it, and drop rules that only repeat the default.
 
-    Of more than `max_rules` leaves the heaviest are taken.
+    With more than `max_rules` leaves the heaviest are used.
     """
     paths = list(walk_leaves(root))
     if len(paths) > max_rules:
@@ -75,7 +75,7 @@ def simplify_leaves(
 
 
 def merge_tests(path: Iterable[Test]) -> tuple[Test, ...]:
-    """Keep the tightest of several bounds of a column on the same side: the last on the path."""
+    """Keep the tightest of several bounds on one side of a column: the last on the path."""
     found: dict[tuple[int, bool], Test] = {}
     for test in path:
         found[test[0], test[1] == 0] = test
@@ -85,10 +85,10 @@ def merge_tests(path: Iterable[Test]) -> tuple[Test, ...]:
 def simplify_rule(
     brancher: Brancher, tests: tuple[Test, ...], head: int, confidence: float
 ) -> SimplifiedRule:
-    """Delete the condition without which the pessimistic error is least, again and again.
+    """Repeatedly delete the condition without which the pessimistic error is lowest.
 
-    It ends when every deletion raises the pessimistic and the actual error. Only rows that fail
-    exactly one condition change sides when one is deleted, so no cover is counted twice.
+    Stop when every deletion raises the pessimistic and the actual error. Only rows that fail
+    exactly one condition change sides, so no cover is counted twice.
     """
     weights = brancher.weights
     wrong = weights * (brancher.labels != head)
@@ -128,16 +128,16 @@ def rule_description_bits(brancher: Brancher, tests: Sequence[Test]) -> float:
 
 
 class RuleSubsets:
-    """Subsets of the rules of one class, and how long their descriptions are.
+    """Subsets of the rules of one class, with their description lengths.
 
     Parameters
     ----------
     covers : bool array of shape (rules, rows)
-        What the rules cover.
+        Covers of the rules.
     positive : bool array
-        The rows of the class.
+        Rows of the class.
     weights : float array
-        Weights of the rows, whose sums are exact.
+        Row weights, whose sums are exact.
     bits : float array
         Bits of each rule.
     exceptions : {"release", "book"}
@@ -152,13 +152,13 @@ class RuleSubsets:
         bits: FloatArray,
         exceptions: str,
     ) -> None:
-        # Rows that the same rules cover count together.
+        # Merge rows covered by the same rules.
         keys = PackedCovers.pack(covers).row_keys() if len(covers) else np.zeros(len(weights))
         _, places, groups = np.unique(keys, return_index=True, return_inverse=True)
         sides = [np.bincount(groups, weights * side) for side in (~positive, positive)]
         self._covers, self._sides = covers[:, places], np.stack(sides).astype(np.float64)
         self._rows_of = [np.flatnonzero(cover) for cover in self._covers]
-        # The rules of row i are those from starts[i] on, n_rules[i] of them.
+        # The rules of row i are the n_rules[i] rules from starts[i] on.
         self._n_rules = self._covers.sum(axis=0, dtype=np.intp)
         self._starts = np.cumsum(self._n_rules) - self._n_rules
         self._rules = np.nonzero(self._covers.T)[1]
@@ -194,9 +194,9 @@ class RuleSubsets:
         return np.flatnonzero(subsets[order[0]])
 
     def climb(self, start: BoolArray) -> tuple[float, BoolArray]:
-        """Add or drop the best single rule until nothing gets shorter."""
+        """Add or drop the best single rule while the description gets shorter."""
         chosen, times = start.copy(), self._covers[start].sum(axis=0, dtype=np.int32)
-        # What rows that no rule, or just one, covers weigh in each rule.
+        # The weight, per rule, of rows covered by no rule or by one rule.
         weigh = [self._in_rules(np.flatnonzero(times == k)) for k in (0, 1)]
         covered: FloatArray = self._sides[:, times > 0].sum(axis=1)
         length = float(self.length(self._bits[chosen].sum(), chosen.sum(), covered))
@@ -212,7 +212,7 @@ class RuleSubsets:
             before = times[rows]
             times[rows] += sign[best]
             fewer = np.minimum(before, times[rows])
-            # Rows between none and one rule, and between one and two.
+            # Rows that move between zero and one rule, and between one and two.
             low, high = (self._in_rules(rows[fewer == k]) for k in (0, 1))
             weigh[0] -= sign[best] * low
             weigh[1] += sign[best] * (low - high)
@@ -220,13 +220,13 @@ class RuleSubsets:
             covered, length = after[:, best], float(lengths[best])
 
     def _in_rules(self, rows: Places) -> FloatArray:
-        """Return what some rows weigh in each rule, by side."""
+        """Return the weight of some rows in each rule, by side."""
         n = self._n_rules[rows]
         ends = np.cumsum(n)
         offsets = np.repeat(self._starts[rows] - (ends - n), n)
         rules, n_all = self._rules[offsets + np.arange(len(offsets))], len(self._bits)
         sums = [np.bincount(rules, np.repeat(side[rows], n), n_all) for side in self._sides]
-        return np.stack(sums).astype(np.float64)  # those of no rows are whole numbers
+        return np.stack(sums).astype(np.float64)  # sums over no rows are integers
 
 
 def select_rules(
@@ -236,7 +236,7 @@ def select_rules(
     exceptions: str,
     random: np.random.RandomState,
 ) -> list[SimplifiedRule]:
-    """Choose a subset of the rules of one class."""
+    """Select a subset of the rules of one class."""
     weights = brancher.weights
     covers = np.array([rule.cover for rule in own], dtype=np.bool_).reshape(-1, len(weights))
     bits = np.array([rule_description_bits(brancher, rule.tests) for rule in own])
@@ -247,7 +247,7 @@ def select_rules(
 def order_classes(
     brancher: Brancher, by_class: Sequence[Sequence[SimplifiedRule]]
 ) -> list[SimplifiedRule]:
-    """Put next the class whose rules are wrong on the fewest rows that are not yet covered."""
+    """Order the classes by the errors of their rules on the rows not covered before."""
     weights, left = brancher.weights, np.ones(len(brancher.weights), dtype=np.bool_)
     covers = {
         head: np.logical_or.reduce([rule.cover for rule in rules])
@@ -267,7 +267,7 @@ def order_classes(
 
 
 def default_class(brancher: Brancher, rules: Sequence[SimplifiedRule]) -> int:
-    """Return the heaviest class on the rows that no rule covers, of equal ones the heavier."""
+    """Return the heaviest class of the uncovered rows; ties go to the heavier class overall."""
     left = np.ones(len(brancher.weights), dtype=np.bool_)
     for rule in rules:
         left &= ~rule.cover
@@ -279,7 +279,7 @@ def default_class(brancher: Brancher, rules: Sequence[SimplifiedRule]) -> int:
 def without_harmful(
     brancher: Brancher, rules: Sequence[SimplifiedRule], default: int
 ) -> list[SimplifiedRule]:
-    """Drop, one at a time, the rule without which there are fewest training errors."""
+    """Drop rules one by one while the training errors decrease."""
     weights, kept = brancher.weights, list(rules)
     while kept:
         first, second = _deciders(kept, len(weights))
@@ -301,7 +301,7 @@ def keep_reached_rules(rules: Sequence[SimplifiedRule], n_rows: int) -> list[Sim
 
 
 def _deciders(rules: Sequence[SimplifiedRule], n_rows: int) -> tuple[Places, Places]:
-    """Return the first and the second rule that covers each row; the default comes last."""
+    """Return the first and the second rule that covers each row; the default is last."""
     first: Places = np.full(n_rows, len(rules), dtype=np.intp)
     second = first
     for i, rule in reversed([*enumerate(rules)]):

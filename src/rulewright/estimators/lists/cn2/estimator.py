@@ -1,4 +1,4 @@
-"""CN2: one rule at a time by a beam search (Clark and Niblett, 1989; Clark and Boswell, 1991)."""
+"""CN2: rules found one by one by beam search (Clark and Niblett, 1989; Clark and Boswell, 1991)."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray, Limits, RowArray, StatArray
 
 HARMONIC = "1/(k+1)"
-"""The weights of rows that were covered k times, as in CN2-SD."""
+"""Weighting of rows that were covered k times, as in CN2-SD."""
 
 
 class CN2Classifier(CheckedClassifier[ClassModel]):
-    r"""Rules found one at a time by a beam search, as an unordered set or as a decision list.
+    r"""Rules found one by one by beam search: an unordered set, or a decision list.
 
-    A beam search follows the best few conjunctions and returns the best that it meets. Unordered
-    rules (1991) are learned for each class in turn: the criterion is Laplace's estimate
-    :math:`(p + 1) / (p + n + K)`, only the covered rows of the class are removed, and learning ends
-    when no rule is better than the empty one; all rules that hold add up the training rows they
-    cover. A decision list (1989) minimises the entropy of the covered classes and removes all
-    covered rows. With the criterion "wracc" rules are few and general (2000), with
-    `weighted_covering` covered rows count less instead of being removed (CN2-SD).
+    A beam search extends the best few conjunctions and returns the best one found. Unordered rules
+    (1991) are learned class by class. The criterion is the Laplace estimate
+    :math:`(p + 1) / (p + n + K)`; only covered rows of the class are removed; learning stops when
+    no rule beats the empty one. All rules that apply add their covered training rows. A decision
+    list (1989) minimises the entropy of the covered classes and removes all covered rows. The
+    criterion "wracc" gives few, general rules (2000); with `weighted_covering`, covered rows get
+    smaller weights instead of being removed (CN2-SD).
 
     Attributes
     ----------
@@ -66,40 +66,41 @@ class CN2Classifier(CheckedClassifier[ClassModel]):
     )
     criterion: str = Parameter(
         Choice(("auto", "laplace", "wracc", "entropy")),
-        'What makes a rule good: "auto" is "entropy" of ordered rules and "laplace" of unordered '
-        'ones, which cannot be judged by "entropy".',
+        'Quality of a rule. "auto" is "entropy" for ordered rules and "laplace" for unordered '
+        'rules, which exclude "entropy".',
         default="auto",
     )
-    beam_width: int = Parameter(Integer(1), "Conjunctions that a search follows.", default=5)
+    beam_width: int = Parameter(Integer(1), "Number of conjunctions in the beam.", default=5)
     significance: float = Parameter(
         Real(0, 1),
-        "Level of the likelihood ratio test that a rule must pass, such as 0.95; 0 is no test.",
+        "Confidence level of the likelihood ratio test for each rule, such as 0.95; 0: no test.",
         default=0.0,
     )
     rules_per_class: int | None = Parameter(
         Integer(1, optional=True),
-        "Most rules of each class; of all classes together where they are `ordered`.",
+        "Maximum number of rules per class; in total for a decision list (`ordered`).",
         default=None,
     )
     max_conditions: int | None = Parameter(
-        Integer(1, optional=True), "Most conditions in a rule.", default=None
+        Integer(1, optional=True), "Maximum number of conditions per rule.", default=None
     )
     min_weight: float = Parameter(
-        Real(0), "Least weight that a rule must cover among the rows left.", default=0.0
+        Real(0), "Minimum weight that a rule must cover among the remaining rows.", default=0.0
     )
     weighted_covering: float | str | None = Parameter(
         Real(0, 1, above=True, optional=True, words=(HARMONIC,)),
-        "What a row covered k times weighs in the search for unordered rules: this number to the "
-        f'power of k, or "{HARMONIC}"; by default it is removed.',
+        "Weight of a row that k rules cover, for unordered rules: this number to the power of k, "
+        f'or "{HARMONIC}"; by default covered rows are removed.',
         default=None,
     )
-    allow_not_equal: bool = Parameter(Flag(), "Whether ``!=`` is a condition too.", default=False)
+    allow_not_equal: bool = Parameter(Flag(), "Whether rules may use ``!=``.", default=False)
     missing_conditions: bool = Parameter(
-        Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
+        Flag(), 'Whether rules may use "is missing" and "is known".', default=False
     )
     max_bins: int | None = Parameter(
         Integer(2, optional=True),
-        "Most bins of a numeric column; by default one per value up to 2,048 rows, 255 beyond.",
+        "Maximum number of bins per numeric column. By default one per value up to 2,048 rows, "
+        "255 beyond.",
         default=None,
     )
 
@@ -116,12 +117,12 @@ class CN2Classifier(CheckedClassifier[ClassModel]):
     }
 
     def _warn_of_rows(self, rows: TrainingSet) -> None:
-        """Warn of columns with too many labels."""
+        """Warn about columns with too many labels."""
         warn_of_many_labels(rows, type(self).__name__, EACH_LABEL)
 
     def _learn(self, rows: TrainingSet) -> ClassModel:
         self._check_criterion()
-        check_random_state(self.random_state)  # nothing is drawn
+        check_random_state(self.random_state)  # validated, but not used
         return self._decision_list(rows) if self.ordered else self._learn_unordered(rows)
 
     def _decision_list(self, rows: TrainingSet) -> DecisionList:
@@ -174,13 +175,13 @@ class CN2Classifier(CheckedClassifier[ClassModel]):
     def _check_criterion(self) -> None:
         if self.criterion == "entropy" and not self.ordered:
             raise ValueError(
-                "criterion='entropy' rates all classes at once: set ordered=True, or take "
+                "criterion='entropy' evaluates all classes at once: set ordered=True, or use "
                 "'laplace' or 'wracc'"
             )
         if self.weighted_covering is not None and self.ordered:
             raise ValueError(
-                f"weighted_covering={self.weighted_covering!r} is of unordered rules: a list "
-                "removes what it covers; set ordered=False or leave it out"
+                f"weighted_covering={self.weighted_covering!r} needs unordered rules; a list "
+                "removes covered rows: set ordered=False or leave it out"
             )
 
 
@@ -193,15 +194,15 @@ class CoveringSearch:
     rows : TrainingSet
         The training rows.
     grower : RuleGrower
-        Searches rules on their codes.
+        Grows rules on their codes.
     limits : SearchLimits
-        What rules may look like.
+        Constraints on the form of rules.
     beam : Beam
-        How many conjunctions are followed, and which are significant.
+        Beam width and significance test.
     criterion : {"entropy", "laplace", "wracc"}
-        What makes a rule good.
+        Quality of a rule.
     gamma : float or str, optional
-        What is left of the weight of a row that a rule covers; by default it is removed.
+        Remaining weight of a row that a rule covers; by default it is removed.
     """
 
     rows: TrainingSet
@@ -213,12 +214,12 @@ class CoveringSearch:
 
     @cached_property
     def unit(self) -> float:
-        """What a step of the weights is worth."""
+        """The weight of one step of the fixed-point weights."""
         return fixed_point_unit(self.rows.total_weight)
 
     @cached_property
     def steps(self) -> StatArray:
-        """The weights in steps."""
+        """The weights in fixed-point steps."""
         steps: StatArray = np.maximum(np.rint(self.rows.weights / self.unit), 1).astype(STAT)
         return steps
 
@@ -231,7 +232,7 @@ class CoveringSearch:
         return np.arange(self.rows.n_rows, dtype=ROW)
 
     def cover_in_order(self) -> Iterator[tuple[FoundRule, int]]:
-        """Find the best rule and its class, remove all that it covers, and so on."""
+        """Repeatedly find the best rule and its class, and remove all rows that it covers."""
         left, problems = self._everyone, self._problems()
         while len(np.unique(self.rows.labels[left])) > 1:
             ranked = []
@@ -247,13 +248,13 @@ class CoveringSearch:
             yield rule, head
 
     def of_class(self, head: int, check: Callable[[], None]) -> Iterator[FoundRule]:
-        """Find the best rule of a class, remove the rows of the class it covers, and so on."""
+        """Repeatedly find the best rule of a class, and remove its covered rows of the class."""
         own, lanes = self.rows.labels == head, self._lanes(head)
         left, times, known = self._everyone, np.zeros(self.rows.n_rows), set()
         while lanes[left, 0].any():
             check()
             rule = self._best(left, lanes)
-            if rule is None or rule.tests in known:  # covered again, a rule teaches nothing
+            if rule is None or rule.tests in known:  # a repeated rule is not useful
                 return
             yield rule
             known.add(rule.tests)
@@ -265,7 +266,7 @@ class CoveringSearch:
                 lanes[own, 0] = np.rint(self.steps * self._fading(times))[own].astype(STAT)
 
     def _problems(self) -> list[StatArray]:
-        """Return the lanes of every search for the next rule: all classes at once, or each."""
+        """Return the statistics of every search for the next rule: all classes at once, or each."""
         n_classes = len(self.rows.classes)
         if self.criterion != "entropy":
             return [self._lanes(head) for head in range(n_classes)]
@@ -274,15 +275,15 @@ class CoveringSearch:
         return [lanes]
 
     def _lanes(self, head: int) -> StatArray:
-        """Return the weights for and against a class, and all."""
+        """Return the weights of a class, of the other classes, and in total."""
         own = self.rows.labels == head
         return np.stack([self.steps * own, self.steps * ~own, self.steps], axis=1)
 
     def _best(self, left: RowArray, lanes: StatArray) -> FoundRule | None:
         n_classes = len(self.rows.classes)
         score = Score(self.criterion, unit=self.unit, n_lanes=lanes.shape[1] - 1, k=n_classes)
-        # Relative accuracy is relative to the rows left: of a class that is nearly covered no
-        # general rule is as accurate as the class is frequent.
+        # WRAcc is relative to the remaining rows: when a class is nearly covered, no general rule
+        # is as accurate as the class is frequent.
         compared = lanes[left] if self.criterion == "wracc" else lanes
         codes, totals = self.grower.binned.codes, compared.sum(axis=0)
         return self.grower.search(codes, left, lanes, score, self._compiled, self.beam, totals)

@@ -1,7 +1,6 @@
 """FOIL on one table (Quinlan, 1990): clauses that are shorter than what they explain.
 
-The loop asks for three things only: the gain grows a clause, its length in bits limits it, and its
-accuracy accepts it.
+The information gain grows a clause, its length in bits limits it, and its accuracy accepts it.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ if TYPE_CHECKING:
 
 
 class FOILClassifier(CoveringClassifier):
-    r"""Clauses for each class in turn, each at least as short as naming what it covers.
+    r"""Clauses for each class in turn, each at most as long as a list of the rows that it covers.
 
     A clause is grown by the gain
-    :math:`p' (\log_2 \frac{p'}{p' + n'} - \log_2 \frac{p}{p + n})` on the positives that no clause
-    covers yet and on all negatives, until it covers no negative, nothing gains, or its bits exceed
-    those that name its positives one by one. It is kept if it is right often enough; otherwise the
+    :math:`p' (\log_2 \frac{p'}{p' + n'} - \log_2 \frac{p}{p + n})` on the uncovered positives and
+    all negatives. It ends when it covers no negative, when nothing gains, or when its bits exceed
+    those of listing its positives. A clause is kept if its accuracy is high enough; otherwise the
     class is done. There is no pruning.
 
     Attributes
@@ -52,13 +51,13 @@ class FOILClassifier(CoveringClassifier):
 
     min_accuracy: float = Parameter(
         Real(0, 1),
-        "Least share of the class in the weight that a clause covers.",
+        "Minimum accuracy of a clause.",
         default=0.8,
         kw_only=False,
     )
     positive_class: Any = Parameter(
         CheckedByFit("label, optional"),
-        "Class that the clauses describe, of two; by default the one with the smaller weight.",
+        "Class that the clauses describe, of two classes; by default the one with less weight.",
         default=None,
     )
 
@@ -73,7 +72,7 @@ class FOILClassifier(CoveringClassifier):
     def _order(self, rows: TrainingSet) -> list[int]:
         if len(rows.classes) != 2:
             if self.positive_class is not None:
-                raise ValueError("positive_class: only a problem of two classes has one")
+                raise ValueError("positive_class: needs two classes; leave it out")
             return super()._order(rows)
         positive = positive_of_two(self.positive_class, rows)
         return [positive, 1 - positive]
@@ -83,7 +82,7 @@ class FOILClassifier(CoveringClassifier):
 
 
 def cover_by_clauses(problem: OneClass, min_accuracy: float) -> list[FoundRule]:
-    """Add clauses, each on the positives that are left and all negatives, while one qualifies."""
+    """Add clauses on the uncovered positives and all negatives, while one is accurate enough."""
     positive = problem.stats[:, 0] > 0
     local, reached = problem.inside.copy(), problem.inside.copy()
     clauses: list[FoundRule] = []
@@ -103,7 +102,7 @@ def cover_by_clauses(problem: OneClass, min_accuracy: float) -> list[FoundRule]:
 
 
 def short_clause(problem: OneClass, rows: RowArray) -> FoundRule | None:
-    """Grow a clause, and stop it before its bits exceed those of the positives that it covers."""
+    """Grow a clause; stop before its bits exceed those of the positives that it covers."""
     clause = problem.grow(rows)
     if clause is None:
         return None
@@ -118,7 +117,7 @@ def short_clause(problem: OneClass, rows: RowArray) -> FoundRule | None:
 
 
 def clause_lengths(problem: OneClass, clause: FoundRule) -> list[float]:
-    """Return the bits of the first 1, 2, ... literals: a column of all, a condition of its own."""
+    """Return the bits of the first 1, 2, ... literals: choice of a column and of a condition."""
     n_conditions = problem.covering.n_conditions
     naming = float(np.log2(np.count_nonzero(n_conditions)))
     bits = [naming + float(np.log2(n_conditions[literal.column])) for literal in clause.grown]

@@ -1,4 +1,4 @@
-"""LRI: many unweighted rules of equal rank (Weiss and Indurkhya, 2000)."""
+"""LRI: many rules with equal weights (Weiss and Indurkhya, 2000)."""
 
 from __future__ import annotations
 
@@ -44,35 +44,35 @@ if TYPE_CHECKING:
     )
 
 MOST_ERRORS = 32
-"""Where a row has more, the errors of all rows are halved."""
+"""Maximum number of errors per row; beyond it, the errors of all rows are halved."""
 
 Terms = tuple["FoundRule", ...]
-"""A rule: it holds where one of its terms does."""
+"""A rule: it applies if one of its terms does."""
 
 TIE = 1e-6
-"""Less than a vote: of classes with as many votes the heaviest wins."""
+"""Tie-breaker, less than a vote: ties go to the heaviest class."""
 
 UNANIMOUS = 4.0
-"""Score of all rules of a class together where nothing calibrates it."""
+"""Total score of the rules of a class if there is no calibration."""
 
 
 class LRIClassifier(CheckedClassifier[AdditiveRules]):
-    """Many short rules of equal weight for every class; the class with most of them wins.
+    """Many short rules of equal weight per class; the class with most of them wins.
 
-    A rule is a disjunction of few terms, grown greedily to cover the rows of its class at least
-    cost of errors ``FP + k FN``; k starts at 1 and is doubled until the term covers rows of the
-    class. Every rule weighs the rows anew by ``1 + e^3``, where e is the number of errors that the
-    rules of the class made on the row so far. Nothing is pruned. A temperature, fitted to the votes
-    on rows left out, turns votes into probabilities.
+    A rule is a disjunction of few terms. Each term is grown greedily to cover rows of its class at
+    minimum cost ``FP + k FN``; k starts at 1 and is doubled until the term covers rows of the
+    class. After every rule the rows are reweighted by ``1 + e^3``, where e is the number of errors
+    that the rules of the class made on the row so far. There is no pruning. A temperature, fitted
+    on out-of-fold votes, converts votes to probabilities.
 
     Attributes
     ----------
     model_ : AdditiveRules
-        The rules; equal ones are joined and add as much as all of them.
+        The rules; equal rules are merged, with the sum of their weights.
     classes_ : ndarray
         Class labels.
     n_rules_ : list of int
-        Rules of each class, before equal ones are joined.
+        Number of rules per class, before equal ones are merged.
 
     Examples
     --------
@@ -84,30 +84,33 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
     True
     """
 
-    rules_per_class: int = Parameter(Integer(1), "Rules of each class.", default=200, kw_only=False)
-    max_conditions: int = Parameter(Integer(1), "Most conditions in a term.", default=5)
-    max_disjuncts: int = Parameter(Integer(1), "Most terms in a rule.", default=2)
+    rules_per_class: int = Parameter(
+        Integer(1), "Number of rules per class.", default=200, kw_only=False
+    )
+    max_conditions: int = Parameter(Integer(1), "Maximum number of conditions per term.", default=5)
+    max_disjuncts: int = Parameter(Integer(1), "Maximum number of terms per rule.", default=2)
     freeze: int = Parameter(
         Integer(1),
-        "Rules of a class after which only the columns that they use are used.",
+        "Number of rules of a class after which no new columns are used.",
         default=50,
     )
-    allow_not_equal: bool = Parameter(Flag(), "Whether ``!=`` is a condition too.", default=False)
+    allow_not_equal: bool = Parameter(Flag(), "Whether rules may use ``!=``.", default=False)
     missing_conditions: bool = Parameter(
-        Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
+        Flag(), 'Whether rules may use "is missing" and "is known".', default=False
     )
     max_bins: int | None = Parameter(
         Integer(2, optional=True),
-        "Most bins of a numeric column; by default one per value up to 2,048 rows, 255 beyond.",
+        "Maximum number of bins per numeric column. By default one per value up to 2,048 rows, "
+        "255 beyond.",
         default=None,
     )
     calibration: str | None = Parameter(
         Choice(tuple(CALIBRATIONS), optional=True),
-        "How votes become probabilities, fitted to the votes on rows left out; only the "
-        '"temperature" leaves the most probable class as it is.',
+        "Calibration of the probabilities, fitted on out-of-fold votes; only "
+        '"temperature" keeps the most probable class.',
         default="temperature",
     )
-    cv: Any = Parameter(Splitting(), "Folds that are left out for the calibration.", default=3)
+    cv: Any = Parameter(Splitting(), "Folds of the calibration.", default=3)
 
     PAPER: ClassVar[Mapping[str, Any]] = {
         "rules_per_class": 200,
@@ -154,12 +157,12 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
         folds: Folds | None,
         advance: Callable[[], None],
     ) -> list[list[list[Terms]]]:
-        """Learn the rules of every class without each of the folds, and last from all rows."""
+        """Learn the rules of every class without each fold, and finally on all rows."""
         classes, tasks = range(len(rows.classes)), []
         parts = [] if folds is None else [folds.train_rows(fold) for fold in range(len(folds))]
         for part in [*parts, None]:
             learner = self._learner(rows, binned, part)
-            for head in classes:  # a grower serves one thread
+            for head in classes:  # a grower is not thread-safe
                 own = replace(learner, grower=RuleGrower(binned, "short"))
                 tasks.append(partial(_learn_rules, own, head, advance))
         found = run_parallel(tasks, self._n_threads)
@@ -193,7 +196,7 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
     def _model(
         self, rows: TrainingSet, binned: BinnedColumns, rules: Sequence[Sequence[Terms]]
     ) -> AdditiveRules:
-        """Turn rules into votes; of classes with as many votes the heaviest wins."""
+        """Convert rules to votes; ties go to the heaviest class."""
         voting = []
         for head, of_class in enumerate(rules):
             for terms in of_class:
@@ -211,7 +214,7 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
 
 
 def case_weights(errors: FloatArray) -> FloatArray:
-    """Return what a row counts that so many rules of its class have got wrong."""
+    """Return the weight of rows by the number of errors of the class's rules."""
     weights: FloatArray = 1 + errors**3
     return weights
 
@@ -226,14 +229,15 @@ class LightRules:
         The training rows.
     labels : int32 array
         Their classes.
-    weights : float array
+    Their classes.
         Their weights.
     grower : RuleGrower
         Grows terms on them.
     limits : Limits
-        What terms may look like.
+        Constraints on the form of terms.
     n_rules, max_disjuncts, freeze : int
-        Rules of a class, most terms of a rule, and the rules after which no new column is used.
+        Rules per class, maximum number of terms per rule, and the number of rules after which no
+        new column is used.
     """
 
     codes: CodeColumns
@@ -247,11 +251,11 @@ class LightRules:
 
     @property
     def unit(self) -> float:
-        """What a step of the weights is worth; there is room for the largest case weights."""
+        """The weight of one step; leaves room for the largest case weights."""
         return fixed_point_unit(float(self.weights.sum())) * 2.0**16
 
     def of_class(self, head: int, check: Callable[[], None]) -> Iterator[Terms]:
-        """Yield the rules of a class; every rule makes the rows heavier that it gets wrong."""
+        """Yield the rules of a class; each rule increases the weights of its errors."""
         own, errors = self.labels == head, np.zeros(self.codes.n_rows)
         used, limits = np.zeros(len(self.codes.n_bins), dtype=np.bool_), self.limits
         for t in range(self.n_rules):
@@ -270,7 +274,7 @@ class LightRules:
             yield terms
 
     def _rule(self, own: BoolArray, stats: StatArray, limits: Limits) -> tuple[BoolArray, Terms]:
-        """Grow terms, each on the rows that those before it do not cover."""
+        """Grow terms, each on the rows that the terms before it do not cover."""
         covered = np.zeros(len(own), dtype=np.bool_)
         terms: list[FoundRule] = []
         while len(terms) < self.max_disjuncts and (own & ~covered).any():
@@ -282,10 +286,10 @@ class LightRules:
         return covered, tuple(terms)
 
     def _term(self, rows: RowArray, stats: StatArray, limits: Limits) -> FoundRule | None:
-        """Add conditions of least FP + k FN while false positives are covered.
+        """Add conditions with minimum FP + k FN while false positives are covered.
 
-        As long as the best first condition is no better than covering nothing, k is doubled; the
-        conditions after it are then better too.
+        While the best first condition is no better than covering nothing, k is doubled; then the
+        following conditions are better, too.
         """
         histogram, k = kernels.count_histogram(self.codes, rows, stats), 1.0
         while True:
@@ -323,7 +327,7 @@ def _cover_rows(terms: Terms, codes: CodeColumns) -> BoolArray:
 def _judge_rules(
     rules: Sequence[Sequence[Terms]], codes: CodeColumns, rows: TrainingSet, left_out: BoolArray
 ) -> tuple[FloatArray, CoverComparison]:
-    """Count the rules of each class that hold on the rows, and the rows of each rule by class."""
+    """Count the rules of each class that apply to each row, and the rows of each rule by class."""
     votes = np.zeros((codes.n_rows, len(rules)))
     heads, seen, unseen = [], [], []
     for head, of_class in enumerate(rules):

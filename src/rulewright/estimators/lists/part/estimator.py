@@ -25,15 +25,15 @@ PERCENT = 100
 
 
 class PARTClassifier(BranchingClassifier):
-    r"""A decision list: the largest leaf of one partial C4.5 tree after the other.
+    r"""A decision list: the largest leaf of one partial C4.5 tree after another.
 
-    The rows that are left are branched by the best test of C4.5, and the subset with the least
-    entropy is branched further, until a node whose branches are all leaves is kept. The leaf that
-    covers most becomes a rule, the rows that it covers are removed, and the tree is discarded. The
-    last rule is the default. No rule is optimised afterwards, and nothing is drawn.
+    The remaining rows are split by the best test of C4.5. The subset with minimum entropy is split
+    further, until all branches of a node are leaves. The leaf with the most rows becomes a rule,
+    its rows are removed, and the tree is discarded. The last rule is the default. There is no
+    global optimisation, and no randomness.
 
-    While a tree grows, a row whose value is missing goes down all branches with a part of its
-    weight. A rule holds where all its conditions do, which missing values do not, so that only
+    While a tree grows, a row with a missing value follows all branches with a part of its weight. A
+    rule applies if all its conditions are true, which they are not for missing values; so only
     whole rows are covered and removed.
 
     Attributes
@@ -55,7 +55,7 @@ class PARTClassifier(BranchingClassifier):
 
     confidence: float = Parameter(
         Real(0, 1, above=True),
-        "Chance by which errors of leaves are judged: a smaller one prunes more.",
+        "Confidence level of the pessimistic error of leaves: a smaller one prunes more.",
         default=0.25,
         kw_only=False,
     )
@@ -68,11 +68,11 @@ class PARTClassifier(BranchingClassifier):
     }
 
     def _warn_of_rows(self, rows: TrainingSet) -> None:
-        """Warn of columns with too many labels."""
+        """Warn about columns with too many labels."""
         warn_of_many_labels(rows, type(self).__name__, EACH_LABEL)
 
     def _learn(self, training: TrainingSet) -> DecisionList:
-        check_random_state(self.random_state)  # nothing is drawn
+        check_random_state(self.random_state)  # validated, but not used
         brancher = self._brancher(training)
         with progress_bar("covering rows", PERCENT, bool(self.verbose)) as advance:
             found, default = self._parts(brancher, advance)
@@ -82,7 +82,7 @@ class PARTClassifier(BranchingClassifier):
     def _parts(
         self, brancher: Brancher, advance: Callable[[], None]
     ) -> tuple[list[tuple[Conjunction, int]], int | None]:
-        """Find rules until no rows are left, or those that are left are a leaf."""
+        """Find rules until no rows remain, or the remaining rows form a leaf."""
         found: list[tuple[Conjunction, int]] = []
         left, done = brancher.all_cases, 0
         while len(left.rows):

@@ -1,1 +1,1 @@
-"""RIPPER: pruned rules of each class in turn, few by description length (ICML 1995)."""
+"""RIPPER: pruned rules class by class, kept few by description length (ICML 1995)."""

@@ -1,4 +1,4 @@
-"""RIPPER: pruned rules of each class in turn (Cohen, ICML 1995)."""
+"""RIPPER: pruned rules class by class (Cohen, ICML 1995)."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 
 MOST_EXTRA_BITS = 64
-"""Rules are added until the description is so much longer than the shortest so far."""
+"""Rules are added until the description is this many bits longer than the shortest so far."""
 
 
 class RipperClassifier(CoveringClassifier):
-    r"""A short list of rules: those of the rarest class first, the most frequent by default.
+    r"""A short list of rules: the rarest class first, the most frequent one as default.
 
-    Each class in turn is told from those that follow. A rule is grown on two thirds of the rows
-    that are left, by the condition with the largest gain
-    :math:`p' (\log_2 \frac{p'}{p' + n'} - \log_2 \frac{p}{p + n})`, and pruned at once on the
-    rest: its last conditions go that lower :math:`p / (p + n)` there. Rules are added until the
+    Each class is separated from the classes that follow. A rule is grown on two thirds of the
+    remaining rows, by the condition with the largest gain
+    :math:`p' (\log_2 \frac{p'}{p' + n'} - \log_2 \frac{p}{p + n})`, and pruned on the rest: its
+    last conditions are dropped if that raises :math:`p / (p + n)` there. Rules are added until the
     description of rules and errors is 64 bits longer than the shortest so far. Then every rule is
-    compared with a revision and a replacement, rows that remain are covered, and rules are deleted
-    that lengthen the description.
+    compared with a revision and a replacement, remaining rows are covered, and rules that lengthen
+    the description are deleted.
 
     Attributes
     ----------
@@ -55,14 +55,15 @@ class RipperClassifier(CoveringClassifier):
 
     n_optimizations: int = Parameter(
         Integer(0),
-        "Rounds in which every rule is compared with a revision and a replacement; 0 is IREP*.",
+        "Number of optimisation rounds, which try a revision and a replacement of every rule; 0 is "
+        "IREP*.",
         default=2,
         kw_only=False,
     )
     grow_share: float = Parameter(
         Real(0, 1, above=True),
-        "Share of the weight that a rule is grown on; the rest prunes it. Fewer than 50 rows are "
-        "always taken whole; then there is neither pruning nor optimisation.",
+        "Share of the weight that a rule is grown on; the rest prunes it. With fewer than 50 rows "
+        "all are used for growing, without pruning and optimisation.",
         default=2 / 3,
     )
 
@@ -91,12 +92,12 @@ class CoveringRule:
 
     @cached_property
     def rows(self) -> RowArray:
-        """The rows that it covers, whatever rules come before it."""
+        """The rows that it covers, regardless of earlier rules."""
         return self.problem.cover(self.rule)
 
     @cached_property
     def bits(self) -> float:
-        """Its description length; of cuts of one column on one side only the tightest counts."""
+        """Its description length; only the tightest of several cuts on one side counts."""
         conditions = {
             (c.column, c.op, c.code if c.op == Op.NOT_EQUAL else -1) for c in self.rule.grown
         }
@@ -105,11 +106,11 @@ class CoveringRule:
 
 
 class ClassRules:
-    """Rules of one class in their order, and what they cover.
+    """Rules of one class in order, and their coverage.
 
-    `counts` tells how many rules cover each row, `owners` is the sum of their numbers (so that of
-    the only one, where it is one), and `own` the fixed-point weights for and against the class of
-    the rows that only one rule covers, by its number. `covered` is that of all covered rows.
+    `counts` is the number of rules that cover each row; `owners` is the sum of their numbers (for a
+    single rule, its number). `own` has the fixed-point weights, for and against the class, of the
+    rows that only one rule covers, by its number; `covered` those of all covered rows.
     """
 
     def __init__(self, problem: OneClass) -> None:
@@ -121,7 +122,7 @@ class ClassRules:
         self.covered = np.zeros(2, dtype=STAT)
 
     def copy(self) -> ClassRules:
-        """Return rules that can be changed apart from these."""
+        """Return an independent copy."""
         twin = ClassRules(self.problem)
         twin.rules, twin.covered = dict(self.rules), self.covered.copy()
         twin.counts, twin.owners, twin.own = self.counts.copy(), self.owners.copy(), self.own.copy()
@@ -144,7 +145,7 @@ class ClassRules:
         return sum(rule.bits for rule in self.rules.values())
 
     def data_bits(self, covered: StatArray) -> FloatArray:
-        """Return the bits of the errors if so much is covered, for one or many sums."""
+        """Return the bits of the errors for covered weights, one or many."""
         whole = self.problem.all
         sums = (covered * self.problem.covering.unit).astype(np.float64)
         positive, negative = sums[..., 0], sums[..., 1]
@@ -154,12 +155,12 @@ class ClassRules:
         return np.asarray(bits)
 
     def length_with(self, rule: CoveringRule) -> float:
-        """Return the length if a rule is appended."""
+        """Return the length with a rule appended."""
         reached = self.problem.steps(rule.rows[self.counts[rule.rows] == 0])
         return self.rule_bits + rule.bits + float(self.data_bits(self.covered + reached))
 
     def put(self, number: int, rule: CoveringRule) -> None:
-        """Add a rule under a number that is free."""
+        """Add a rule under a free number."""
         self.rules[number] = rule
         if number >= len(self.own):
             self.own = np.concatenate([self.own, np.zeros_like(self.own)])
@@ -171,7 +172,7 @@ class ClassRules:
         self.owners[rule.rows] += number
 
     def take(self, number: int) -> CoveringRule:
-        """Take the rule of a number out."""
+        """Remove and return the rule with a number."""
         rule = self.rules.pop(number)
         self.covered -= self.own[number]
         self.own[number] = 0
@@ -181,12 +182,12 @@ class ClassRules:
         return rule
 
     def _change_own(self, rows: RowArray, sign: int) -> None:
-        """Add rows of a single owner to its own, or take them away."""
+        """Add rows with a single owner to its own rows, or remove them."""
         for lane in (0, 1):
             np.add.at(self.own[:, lane], self.owners[rows], sign * self.problem.stats[rows, lane])
 
     def shorten(self) -> None:
-        """Delete, from last to first, rules without which the description is shorter."""
+        """Delete rules, last to first, while the description gets shorter."""
         last = max(self.rules, default=-1) + 1
         while numbers := [number for number in sorted(self.rules) if number < last]:
             bits = np.array([self.rules[number].bits for number in numbers])
@@ -198,7 +199,7 @@ class ClassRules:
             self.take(last)
 
     def drop_weak(self) -> None:
-        """Delete rules that err on half of what is left to them, or cover too little."""
+        """Delete rules that are wrong on half of their own rows, or cover too little."""
         seen = np.zeros(len(self.counts), dtype=np.bool_)
         for number in sorted(self.rules):
             rows = self.rules[number].rows
@@ -211,12 +212,12 @@ class ClassRules:
 
 
 def purity(covered: ClassSums) -> float:
-    """Return what pruning of a new rule maximises: (p + 1) / (p + n + 2)."""
+    """Return the pruning criterion of a new rule: (p + 1) / (p + n + 2)."""
     return (covered.positive + 1) / (covered.total + 2)
 
 
 def fewest_errors(covered: ClassSums) -> float:
-    """Return what pruning maximises where the other rules stay: fewer errors of all together."""
+    """Return the pruning criterion with other rules fixed: minus the total errors."""
     return covered.positive - covered.negative
 
 
@@ -230,7 +231,7 @@ class Ripper:
     grow_share : float
         Share of the weight that a rule is grown on; the rest prunes it.
     seeds : iterator of int
-        One for every split of the rows.
+        One seed for every split of the rows.
     """
 
     def __init__(self, problem: OneClass, grow_share: float, seeds: Iterator[int]) -> None:
@@ -250,7 +251,7 @@ class Ripper:
         return [rules.rules[number].rule for number in sorted(rules.rules)]
 
     def cover(self, rules: ClassRules) -> None:
-        """IREP*: add rules as long as the description is short enough."""
+        """Run IREP*: add rules while the description is short enough."""
         shortest = rules.length
         while self.problem.sums(left := rules.uncovered).positive > 0:
             rule = self.new_rule(left)
@@ -263,7 +264,7 @@ class Ripper:
             shortest = min(shortest, length)
 
     def errs(self, rule: CoveringRule, rules: ClassRules) -> bool:
-        """Tell whether half of what a rule covers beyond other rules is of other classes."""
+        """Return whether half of a rule's additional rows belong to other classes."""
         reached = self.problem.sums(rule.rows[rules.counts[rule.rows] == 0])
         return 2 * reached.negative >= reached.total
 
@@ -273,7 +274,7 @@ class Ripper:
         return self.prune(self.problem.grow(grow), prune, purity)
 
     def optimise(self, rules: ClassRules) -> ClassRules:
-        """Put the best of a rule, its revision and its replacement in the place of each."""
+        """Replace each rule by the best of itself, its revision and its replacement."""
         left = self.problem.inside.copy()
         for number in sorted(rules.rules):
             others = rules.copy()
@@ -282,14 +283,14 @@ class Ripper:
             for variant in self.variants(old, np.flatnonzero(left).astype(ROW), others):
                 sets.append(others.copy())
                 sets[-1].put(number, variant)
-            rules = min(sets, key=shortened_length)  # the first of equals
+            rules = min(sets, key=shortened_length)  # ties go to the first
             left[rules.rules[number].rows] = False
         return rules
 
     def variants(self, old: CoveringRule, left: RowArray, others: ClassRules) -> list[CoveringRule]:
-        """Grow a revision and a replacement on the rows that the rules before leave over.
+        """Grow a revision and a replacement on the rows that earlier rules do not cover.
 
-        They are pruned for the fewest errors of all rules, so on rows that no other rule covers.
+        They are pruned to minimise the errors of all rules, on rows that no other rule covers.
         """
         grow, prune = self.split(left)
         prune = prune[others.counts[prune] == 0]
@@ -311,9 +312,9 @@ class Ripper:
     def prune(
         self, rule: FoundRule | None, rows: RowArray, value: Callable[[ClassSums], float]
     ) -> CoveringRule | None:
-        """Keep the first conditions that are worth most on some rows; the fewest of equals.
+        """Keep the prefix with the best criterion on some rows; ties go to the shortest.
 
-        Those on required columns come first, and go only together with all others.
+        Conditions on required columns come first; they are dropped only together with all others.
         """
         if rule is not None and len(rows):
             values = [value(covered) for covered in self.problem.prefix_sums(rule, rows)]
@@ -323,7 +324,7 @@ class Ripper:
 
 
 def shortened_length(rules: ClassRules) -> float:
-    """Return the description length after deletion."""
+    """Return the description length after deletions."""
     rules = rules.copy()
     rules.shorten()
     return rules.length

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from rulewright.data import TrainingSet
 
 TIE = 1e-9
-"""Share of the entropy that a test must gain, or be better by."""
+"""Minimum gain of a test, and minimum difference between gains, as shares of the entropy."""
 
 
 class StumpTest(NamedTuple):
-    """A test on one column: a label, or a cut between two codes, and the entropy it leaves."""
+    """A test on one column (a label, or a cut between two codes), and the remaining entropy."""
 
     column: int
     code: int
@@ -36,10 +36,10 @@ class StumpTest(NamedTuple):
 
 
 class StumpClassifier(CheckedClassifier[DecisionList]):
-    r"""One test: a label or the others, up to a cut or above it; and missing values by themselves.
+    r"""A single test: one label against the others, or a cut; missing values form a third branch.
 
-    The test leaves the least entropy of the classes, summed over the three branches. Where no
-    training value is missing, missing values get the distribution of all rows.
+    The test minimises the class entropy, summed over the three branches. If no training value is
+    missing, missing values get the distribution of all rows.
 
     Attributes
     ----------
@@ -60,13 +60,13 @@ class StumpClassifier(CheckedClassifier[DecisionList]):
 
     min_branch_weight: float = Parameter(
         Real(0),
-        "Least weight of both branches of known values.",
+        "Minimum weight of both branches of known values.",
         default=0.0,
         kw_only=False,
     )
 
     def _learn(self, training: TrainingSet) -> DecisionList:
-        check_random_state(self.random_state)  # nothing is drawn
+        check_random_state(self.random_state)  # validated, but not used
         binned = bin_table(training.table, MOST_BINS, self._n_threads)
         with progress_bar("judging tests", 1, bool(self.verbose)) as advance:
             sums = _class_sums(training, binned, self._n_threads)
@@ -74,9 +74,9 @@ class StumpClassifier(CheckedClassifier[DecisionList]):
             advance()
         found = []
         if test is not None:
-            first = _condition(test, binned)
+            first, second = _conditions(test, binned)
             missing = Presence(first.column, missing=True)
-            found = [Conjunction((part,)) for part in (first, opposite(first), missing)]
+            found = [Conjunction((part,)) for part in (first, second, missing)]
         prior = training.class_weights / training.total_weight
         rules = []
         for body in found:
@@ -86,18 +86,18 @@ class StumpClassifier(CheckedClassifier[DecisionList]):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # one test
+        tags.classifier_tags.poor_score = True  # a single test
         return tags
 
 
 def best_test(sums: list[FloatArray], binned: BinnedColumns, min_share: float) -> StumpTest | None:
-    """Return the test that leaves the least entropy; the first of equals, None without a gain."""
+    """Return the test with minimum entropy; ties go to the first. None without a gain."""
     total = float(_entropy(sums[0].sum(axis=0)))
     best: StumpTest | None = None
     for column, by_code in enumerate(sums):
         present = np.flatnonzero(by_code[:-1].any(axis=1))
         known, missing = by_code[present], by_code[-1]
-        inside, beyond = known, present  # a label, or the only value that there is
+        inside, beyond = known, present  # a label, or the only value
         if not binned.codes.nominal[column] and len(present) > 1:
             inside, beyond = known.cumsum(axis=0)[:-1], present[1:]
         outside = known.sum(axis=0) - inside
@@ -124,9 +124,19 @@ def _class_sums(training: TrainingSet, binned: BinnedColumns, n_threads: int) ->
 
 
 def _entropy(weights: FloatArray) -> FloatArray:
-    """Return the entropy of weights of classes times their sum, along the last axis."""
+    """Return the entropy of class weights times their sum, along the last axis."""
     sums = weights.sum(axis=-1)
     return np.asarray(xlogy(sums, sums) - xlogy(weights, weights).sum(axis=-1))
+
+
+def _conditions(test: StumpTest, binned: BinnedColumns) -> tuple[Condition, Condition]:
+    """Return the conditions of the two sides of a test; ordered labels are divided in two."""
+    bins = binned.bins[test.column]
+    if bins.schema.ranked and test.code != test.beyond:
+        last = bins.last_below(test.code, test.beyond, Op.LESS_EQUAL, "midpoint")
+        return bins.labels_from(0, last), bins.labels_from(last + 1, len(bins) - 1)
+    first = _condition(test, binned)
+    return first, opposite(first)
 
 
 def _condition(test: StumpTest, binned: BinnedColumns) -> Condition:
