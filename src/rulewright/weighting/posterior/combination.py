@@ -127,7 +127,7 @@ def stacking_weights(
         weights *= factors
         weights /= weights.sum()
     warnings.warn(
-        f"stacking: after {max_steps} steps the mean log density may be {gap:.1e} below its maximum",
+        f"stacking: after {max_steps} steps the mean log density is {gap:.1e} below its maximum",
         UserWarning,
         stacklevel=2,
     )
