@@ -108,7 +108,7 @@ def prior_margin_bound(
 
 
 def prefix_delta(prefix: int, delta: float) -> float:
-    """Return delta / (i (i + 1)), the part of delta for prefix i = 1, 2, ... of the rules (B24).
+    """Return delta / (i (i + 1)), the part of delta for prefix i = 1, 2, ... (B24).
 
     The parts of all prefixes sum to at most delta, so the best may be chosen afterwards.
     """

@@ -47,7 +47,7 @@ def count_labels(
 def find_frequent_labels(counts: NDArray[Any]) -> NDArray[np.intp] | None:
     """Return the labels that a tree distinguishes, ascending; None for all.
 
-    Up to 32 labels, or half the square root of the number of rows, are not too many. Of more,
+    Up to 32 labels, or half the square root of the number of rows, are not too many. Beyond,
     as many are kept at most, each with at least 10 rows and half that root.
     """
     half_root = math.sqrt(float(counts.sum())) / 2

@@ -217,7 +217,7 @@ def detect_task(X: Any, target: Any = None) -> Task:
     X : array, dataframe, dict of columns, path of a file, Table or opened table
         The data.
     target : str or array-like, optional
-        The target, or the name of its column; by default that of a Table.
+        The target, or the name of its column; by default the target of a Table.
 
     Returns
     -------

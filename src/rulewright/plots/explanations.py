@@ -113,7 +113,7 @@ def effects_chart(
         The row.
     class_name : str, optional
         The class to explain, of three or more; by default the one with the highest score. With two
-        classes, the score of the second minus that of the first is explained.
+        classes, the second score minus the first is explained.
     target : str
         Name of the target, for regression.
     n_bars : int

@@ -114,7 +114,7 @@ class PartedRows:
     def measure(self, n_rules: int) -> tuple[float, dict[str, float]]:
         """Return the mean training loss, and the reliability on all rows.
 
-        Both are those of the first rules.
+        Both belong to the first `n_rules` rules.
         """
         train, aside = self.parts.after(n_rules).ask(questions.sum_figures)
         weights = float(self.weighed.train.sum()), float(self.weighed.aside.sum())

@@ -1,6 +1,6 @@
 """Bins from the sample of a table, and the coded rows of a part.
 
-If the sample has all rows, bins equal those of a fit in memory. Otherwise bins end at thresholds
+If the sample has all rows, bins are as for a fit in memory. Otherwise bins end at thresholds
 between sample values, so that values missing from the sample have a bin, too.
 """
 

@@ -94,7 +94,7 @@ class Holder:
     def total(self, others: Sequence[Any], question: bytes) -> bytes:
         """Sum the results of the parts here, and of other actors with their descendants.
 
-        Question and answer are pickled by us: Dask looks at every argument by itself.
+        Question and answer are pickled here, because Dask inspects every argument.
         """
         asked = [actor.total(below, question) for actor, below in others]
         function, args = pickle.loads(question)
@@ -241,7 +241,7 @@ def dask_parts(X: Any, y: Any, sample_weight: Any, client: Any = None) -> DaskPa
 
 
 def _pieces(collection: Any, name: str) -> list[Any]:
-    """Return the partitions of a collection, of an array those of whole rows."""
+    """Return the partitions of a collection; those of an array must have complete rows."""
     if not hasattr(collection, "to_delayed"):
         raise DataError(
             f"{name} is not a Dask dataframe, series or array. Pass one, or name its column."

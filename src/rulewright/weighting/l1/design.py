@@ -117,7 +117,7 @@ class Design:
 
     @cached_property
     def variances(self) -> FloatArray:
-        """Weighted variances of the raw columns; of a rule s (1 - s)."""
+        """Weighted variances of the raw columns; s (1 - s) for a rule."""
         squares = self.means.copy()  # of a cover, where x^2 = x
         squares[len(self.covers) :] = self.dense**2 @ self.weights / self.total
         return np.maximum(squares - self.means**2, 0.0)

@@ -65,7 +65,7 @@ class Multinomial:
     n_classes : int
         Number of classes, at least 2.
     shares : float64 array of shape (rows, classes), optional
-        Class shares of each row; by default those of its label.
+        Class shares of each row; by default 1 for its label.
     first : float64 array of shape (rows, classes), optional
         Initial probabilities of the rows; by default uniform.
     l2 : float

@@ -99,7 +99,9 @@ class PathWalk:
         self.a, self.level = np.zeros(design.n_columns), problem.null.level
         start = problem.null
         self.gradient: FloatArray = np.append(start.pulls, design.mean(start.residual))
-        curvature = max(design.largest_eigenvalue() / design.total, 1.0)  # 1 is that of the level
+        curvature = max(
+            design.largest_eigenvalue() / design.total, 1.0
+        )  # 1 is the curvature of the level
         self.step = min(step, 1.0 / curvature)
         self.is_ramp = problem.datafit.name == "ramp"
         self.scores = start.scores.copy()

@@ -175,7 +175,7 @@ class L1Problem:
         return np.asarray(self.largest_penalty * np.geomspace(1.0, least, n_penalties))
 
     def point(self, a: FloatArray, level: float | None = None) -> Point:
-        """Evaluate coefficients; the default level is that of squared error: the mean of y."""
+        """Evaluate coefficients; the default level is the mean of y, as for squared error."""
         if level is None:
             level = self.null.level
         scores = level + self.design.dot(a)
@@ -291,7 +291,7 @@ class Solver(ABC):
     def path(self, problem: L1Problem, penalties: Any = None) -> Path:
         """Solve for a decreasing grid of penalties.
 
-        Without `penalties` the grid is that of the problem, and the path stops when nothing more is
+        Without `penalties` the problem's grid is used, and the path stops when nothing more is
         gained; a given grid is solved completely.
         """
         solutions: list[L1Solution] = []

@@ -83,7 +83,7 @@ class Criterion(Protocol):
         weights : float64 array
             Weights of the rows, with sum 1.
         n : float, optional
-            Number of rows that the weights represent: variances are those of a sample of n. By
+            Number of rows that the weights represent: variances refer to a sample of n. By
             default 1 / sum of squared weights: the number of rows if all weights are equal.
         """
 

@@ -48,7 +48,7 @@ class ActiveSet:
         self._take_alone(NOTHING, 1.0)
 
     def solve(self, problem: MarginQuadratic, w: FloatArray) -> FloatArray:
-        """Return the optimal weights; rules are those of the last call, then new ones."""
+        """Return the optimal weights; rules are the ones of the last call, then new ones."""
         self._problem = problem
         lam, n = self._settle(), len(problem.d)
         for _ in range(100 + 20 * n):
@@ -212,7 +212,7 @@ class MMV:
         Factor of the variance, above 0. Near 0 the best single rule wins; larger values approach
         Fisher's discriminant.
     in_one_norm : bool
-        Whether the value of weights is that of their best multiple in the 1-norm ball, as required
+        Whether weights are valued by their best multiple in the 1-norm ball, as required
         by the penalties. Otherwise it is the maximised objective, which further rules cannot lower.
     radius : float
         Maximum norm, above 0.

@@ -36,7 +36,7 @@ def combination_weights(
 ) -> FloatArray:
     """Average mixtures drawn from a Dirichlet(1), weighted by the likelihood of the mixture.
 
-    The parameters are those of `pseudo_bma_weights`.
+    The parameters are the same as for `pseudo_bma_weights`.
     """
     lp = checked_densities(log_densities)
     sizes = np.ones(len(lp)) if row_weights is None else np.asarray(row_weights, dtype=np.float64)
