@@ -44,7 +44,7 @@ def test_learners_are_compared_on_a_file(cli, tmp_path):
     errors = [row[1] for row in means["rows"]]
     assert errors == sorted(errors)
     assert errors[0] == 0
-    assert "of the rows left out" in content["notes"][0]
+    assert "of the held-out rows" in content["notes"][0]
     assert content["notes"][0] in result.stdout.replace("\n", " ")
 
 

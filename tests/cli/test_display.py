@@ -46,7 +46,9 @@ def test_tables_name_units_and_rows(terminal, model):
     """The header of the table says what is counted, and on which rows."""
     loaded = load_model(model)
     print_rules(terminal, loaded, 3, "")
-    titles = [line for line in terminal.file.getvalue().splitlines() if line.endswith("  rule")]
+    titles = [
+        line for line in terminal.file.getvalue().splitlines() if line.rstrip().endswith("  rule")
+    ]
     assert [line.split() for line in titles] == [
         ["#", "points", "class", "odds", "rows", "share", "[95", "%]", "all", "rule"]
     ]

@@ -53,7 +53,7 @@ def messy(column, name="x"):
             "x: 95 % numbers, 2 other values such as 'see note'; --numeric x:coerce reads them as "
             "missing",
             ["--numeric", "x:coerce"],
-            ["x: 2 values 'see note' read as missing, as asked for"],
+            ["x: 2 values 'see note' read as missing, as requested"],
             id="nearly numeric",
         ),
         pytest.param(
@@ -75,7 +75,7 @@ def messy(column, name="x"):
             lambda k: -999 if k % 10 == 0 else k % 9,
             "x: -999 in 4 rows is far from the other values; --missing x:-999 reads it as missing",
             ["--missing", "x:-999"],
-            ["x: 4 values '-999' read as missing, as asked for"],
+            ["x: 4 values '-999' read as missing, as requested"],
             id="numeric code",
         ),
         pytest.param(
@@ -173,7 +173,7 @@ def messy(column, name="x"):
             lambda k: ["Rome", "n/a", "Oslo"][k % 3],
             "x: label 'n/a' in 13 rows may stand for missing; --missing x:n/a reads it as missing",
             ["--missing", "n/a"],
-            ["x: 13 values 'n/a' read as missing, as asked for"],
+            ["x: 13 values 'n/a' read as missing, as requested"],
             id="code among labels",
         ),
     ],
@@ -256,7 +256,7 @@ def test_rows_without_a_target(cli, cli_failure, write):
         "is missing: drop the rows without it, or use --drop-unlabelled."
     )
     result = cli(*args, "--drop-unlabelled")
-    assert "note: y: missing in 3 rows, left out as asked for\n" in result.stdout
+    assert "note: y: missing in 3 rows, left out as requested\n" in result.stdout
     assert f"{path}: 37 rows, 2 features" in result.stdout
 
 
@@ -316,7 +316,7 @@ def test_rows_that_cannot_be_read(cli, cli_failure, write, tmp_path):
     assert "line 6: not a readable CSV file" in told
     assert "leave such rows out (skip_bad_rows=True, --skip-bad-rows)" in told
     result, model = learned(cli, tmp_path, path, "--skip-bad-rows")
-    note = "2 rows skipped as asked for (too few fields, too many fields): lines 6, 10"
+    note = "2 rows skipped as requested (too few fields, too many fields): lines 6, 10"
     assert f"note: {note}\n" in result.stdout
     assert f"{path}: 40 rows, 2 features, target y\n" in result.stdout
     predicted = cli("predict", model, path, "--skip-bad-rows")
@@ -440,7 +440,7 @@ def test_three_hundred_columns_and_garbage(cli, write, tmp_path):
     result = learned(cli, tmp_path, path, "--skip-bad-rows")[0]
     assert result.exit_code == 0, result.output
     assert "38 rows, 298 features" in result.stdout
-    assert "note: 2 rows skipped as asked for (too few fields): lines 2, 22\n" in result.stdout
+    assert "note: 2 rows skipped as requested (too few fields): lines 2, 22\n" in result.stdout
     assert "note: id: 38 different labels in 38 rows look like an id" in result.stdout
     assert "note: c0: all known values are equal; --drop c0 leaves it out\n" in result.stdout
 
@@ -471,7 +471,7 @@ def test_five_per_cent_of_garbage(cli, cli_failure, write, tmp_path):
         "learn", path, "--target", "y"
     )
     result, model = learned(cli, tmp_path, path, "--skip-bad-rows")
-    told = "22 rows skipped as asked for (too few fields, too many fields): lines 21, 41, 61,"
+    told = "22 rows skipped as requested (too few fields, too many fields): lines 21, 41, 61,"
     assert f"note: {told}" in result.stdout.replace("\n", " ")
     assert "401, ..." in result.stdout.replace("\n", " ")
     assert f"{path}: 418 rows" in result.stdout

@@ -211,5 +211,5 @@ def test_json_lines_are_streamed(cli, cli_failure, model, loans, write):
     path = write("new.jsonl", "\n".join(lines))
     assert f"{path}, line 5: not valid JSON" in cli_failure("predict", model, path)
     result = cli("predict", model, path, "--skip-bad-rows", "--chunk-rows", 2)
-    assert result.stderr == "note: 1 row skipped as asked for (no JSON object): line 5\n"
+    assert result.stderr == "note: 1 row skipped as requested (no JSON object): line 5\n"
     assert result.stdout.count("\n") == 10

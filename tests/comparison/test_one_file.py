@@ -38,8 +38,8 @@ def test_the_price_in_one_sentence():
     raw = [corrected_resampled_t(np.subtract(FEW, b), 90, 10).p_value for b in others]
     assert price.p_value == pytest.approx(holm(raw)[2])
     assert price.text == (
-        "8 rules (compact) err on 21.0 % of the rows left out, LightGBM on 20.4 %: reading costs "
-        f"0.6 points, not significant (p = {price.p_value:.3f}, Holm-corrected)."
+        "8 rules (compact) err on 21.0 % of the held-out rows, LightGBM on 20.4 %: readability "
+        f"costs 0.6 points, not significant (p = {price.p_value:.3f}, Holm-corrected)."
     )
 
 
@@ -59,12 +59,9 @@ def test_p_values_stand_beside_their_correction():
 @pytest.mark.parametrize(
     ("shift", "text"),
     [
-        (0.1, "reading costs 10.0 points, significant (p < 0.001, Holm-corrected)."),
-        (0.0, "reading costs nothing, not significant (p = 1.000, Holm-corrected)."),
-        (
-            -0.05,
-            "nothing (5.0 points fewer errors), significant (p < 0.001, Holm-corrected).",
-        ),
+        (0.1, "readability costs 10.0 points, significant (p < 0.001, Holm-corrected)."),
+        (0.0, "readability costs nothing, not significant (p = 1.000, Holm-corrected)."),
+        (-0.05, "(5.0 points fewer errors), significant (p < 0.001, Holm-corrected)."),
     ],
 )
 def test_large_and_small_prices(shift, text):

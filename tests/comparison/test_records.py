@@ -44,7 +44,7 @@ def test_an_incomplete_last_line_is_cut_off(path, torn):
 @pytest.mark.parametrize("line", ["hello", "[1]", '{"no": "key"}', '{"key": 3}'])
 def test_a_file_of_something_else_is_refused_and_left_alone(path, line):
     path.write_text(f"{line}\n")
-    with pytest.raises(RecordsError, match=r"line 1 is no record"), Records(path):
+    with pytest.raises(RecordsError, match=r"line 1 is not a record"), Records(path):
         pass
     assert path.read_text() == f"{line}\n"
 

@@ -43,7 +43,7 @@ def test_a_page_has_provenance_targets_tables_notes_and_failures(report):
     places = [page.index(part) for part in parts]
     assert places == sorted(places)
     assert "- a on s: ValueError: no good (2 trials)" in page
-    assert "| x | ? | not judged |" in page
+    assert "| x | ? | undecided |" in page
 
 
 def test_files_are_written_whole_and_as_strict_json(report, tmp_path):

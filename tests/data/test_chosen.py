@@ -31,13 +31,13 @@ def test_codes_that_are_given(write):
     table = read_table(path, target="y", missing=[-999], numeric=["income:coerce"])
     np.testing.assert_array_equal(table["income"].values, [100, np.nan, np.nan, np.nan])
     assert table["city"].values.tolist() == [0, 1, -1, 0]
-    assert texts(table["city"]) == ["city: 1 value '-999' read as missing, as asked for"]
+    assert texts(table["city"]) == ["city: 1 value '-999' read as missing, as requested"]
     table = read_table(path, target="y", missing="income:-999", numeric=["income:coerce"])
     assert table.schema["city"].labels == ("-999", "a", "b")
     assert texts(table["income"]) == [
-        "income: 1 value '-999' read as missing, as asked for",
+        "income: 1 value '-999' read as missing, as requested",
         "income: 1 value '-' read as missing; --nominal income takes the column as labels",
-        "income: 1 value 'see note' read as missing, as asked for",
+        "income: 1 value 'see note' read as missing, as requested",
     ]
 
 
@@ -88,7 +88,7 @@ def test_wrong_choices_are_refused(write):
         read_table(path, numeric=["income:x"])
     with pytest.raises(DataError, match="numeric='z': there is no such column"):
         read_table(path, numeric=["z:coerce"])
-    with pytest.raises(DataError, match="missing: expected texts or numbers"):
+    with pytest.raises(DataError, match="missing: expected strings or numbers"):
         read_table(path, missing=[None])
     with pytest.raises(DataError, match=r"row 2 .* holds 'see note'.*numeric income:coerce"):
         read_table(path, numeric=["income"])

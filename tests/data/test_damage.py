@@ -340,7 +340,7 @@ def test_special_files(tmp_path, name):
 def test_lone_surrogates(write):
     """Halves of characters are refused in names and labels, with the text that holds them."""
     for text in ('{"a\\ud800": 1}', '{"a": "x\\ud800"}'):
-        with pytest.raises(DataError, match=r"(name|label).*\\ud800' holds a lone surrogate"):
+        with pytest.raises(DataError, match=r"(name|label).*\\ud800' contains a lone surrogate"):
             read_table(write("t.jsonl", text))
     with pytest.raises(DataError, match="lone surrogate"):
         read_table(write("t.arff", "@attribute a string\n@data\n'\\udfff'\n"))
@@ -354,5 +354,5 @@ def test_paths_that_are_no_text(tmp_path):
     path = os.fsencode(tmp_path) + b"/caf\xe9.csv"
     with open(path, "w") as stream:
         stream.write("a,b\n1,2\n")
-    with pytest.raises(DataError, match=r"path .* holds a lone surrogate"):
+    with pytest.raises(DataError, match=r"path .* contains a lone surrogate"):
         read_table(os.fsdecode(path))

@@ -52,7 +52,7 @@ def test_a_table_has_the_target_of_its_task():
         TrainingSet.of(numbers)
     with pytest.raises(DataError, match="task='regression'"):
         RegressionSet.of(classes)
-    with pytest.raises(DataError, match="numbers of the rows are needed"):
+    with pytest.raises(DataError, match="numbers of the rows are required"):
         RegressionSet.of(read_table(X))
 
 

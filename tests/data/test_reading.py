@@ -95,9 +95,9 @@ def test_a_table_is_read_already():
     [
         ({"target": "s"}, "roles and kinds already"),
         ({"weights": "w"}, "roles and kinds already"),
-        ({"nominal": ["k"]}, "nominal, numeric and dropped columns when it is read"),
-        ({"numeric": ["k"]}, "nominal, numeric and dropped columns when it is read"),
-        ({"drop": ["k"]}, "nominal, numeric and dropped columns when it is read"),
+        ({"nominal": ["k"]}, "nominal, numeric and dropped columns when you read it"),
+        ({"numeric": ["k"]}, "nominal, numeric and dropped columns when you read it"),
+        ({"drop": ["k"]}, "nominal, numeric and dropped columns when you read it"),
         ({"target": [1]}, "X has 2 rows, but y has 1"),
         ({"weights": [0, 0]}, "all zero"),
     ],

@@ -167,7 +167,7 @@ def test_html_tells_what_was_decided_on_reading(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,y\n1,p\n-999,q\n3,p\n")
     html = read_table(str(path), target="y", missing=-999)._repr_html_()
-    assert "read as missing, as asked for" in html
+    assert "read as missing, as requested" in html
 
 
 def test_head():

@@ -50,7 +50,7 @@ def test_whole_numbers_stay_exact():
     values = convert_values("a", Raw(objects(2**53 + 1, None, 0.5, float("nan")))).values
     assert values.tolist() == [2**53 + 1, None, 0.5, None]
     for kind in ("numeric", "nominal"):
-        with pytest.raises(DataError, match="'a' holds a number that no float can hold"):
+        with pytest.raises(DataError, match="'a' has a number too large for a float"):
             read_column("a", Raw(objects(10**400)), kind)
 
 

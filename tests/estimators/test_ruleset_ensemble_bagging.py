@@ -68,7 +68,7 @@ def test_unseen_scores_by_definition(weight, n_other):
     scores = unseen_scores(samples, parts, 1, 0.7, weight)
     labels = np.concatenate([part.merged.labels for part in parts])
     covers = {
-        s.rule_set: np.concatenate([p.covered(s.rule_set)[p.merged.place] for p in parts])
+        s.rule_set: np.concatenate([p.find_covered(s.rule_set)[p.merged.place] for p in parts])
         for s in samples
     }
     assert len(labels) == 36 + n_other + n_other // 5  # each copy on its own

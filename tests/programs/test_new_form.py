@@ -48,8 +48,12 @@ class LastWord(ClassModel):
         chosen = recipes.prefer_first(said, order)
         return ClassProgram(self.schema, said, tuple(self.classes.tolist()), said, chosen)
 
+    @property
+    def decides(self):
+        return True
+
     def preamble(self):
-        return "the last rule that holds decides"
+        return "The last rule that applies decides."
 
     def form_fields(self):
         return {"default": list(self.default)}
@@ -92,10 +96,10 @@ def test_explanations_without_changes():
     assert str(LAST.explain(rows)).splitlines() == [
         "row 0: no with probability 0.500 (yes 0.500)",
         "  probability  reason",
-        "     0.500 no  rule 1: IF age is missing or active != false",
+        "     0.500 no  rule 3: age is missing or active != false",
         "row 1: no with probability 0.750 (yes 0.250)",
         "  reason",
-        "  start: where no rule holds",
+        "  start: where no rule applies",
     ]
 
 

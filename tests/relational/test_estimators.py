@@ -72,7 +72,7 @@ def test_saved_models_predict_from_relations(cases, tmp_path):
     assert model.explain(new[[0]]) is not None
     with pytest.raises(DataError, match=r"the tables 'parts' \(case, .*kind.*\), but 'parts'"):
         model.predict(Relations({"cases": fresh["cases"]}, "cases", key="id"))
-    with pytest.raises(DataError, match="Give the related tables"):
+    with pytest.raises(DataError, match="Pass the related tables"):
         model.predict(pd.DataFrame(fresh["cases"]))
 
 
@@ -90,7 +90,7 @@ def test_unseen_labels_and_lost_columns(cases):
     tables["parts"]["kind"][:] = "new"
     assert set(est.predict(related(tables))) == {"no"}
     del tables["parts"]["kind"]
-    with pytest.raises(DataError, match="Column 'kind' of table 'parts' is needed"):
+    with pytest.raises(DataError, match="Column 'kind' of table 'parts' is required"):
         est.predict(related(tables))
 
 
@@ -195,9 +195,9 @@ def test_clear_errors(cases):
     for wrong in (pd.DataFrame({"a": [1]}), [[1]]):
         with pytest.raises(DataError, match="X must be Relations"):
             RelationalClassifier().fit(wrong, [1])
-    with pytest.raises(DataError, match="Related tables are no table: learn with Relational"):
+    with pytest.raises(DataError, match="Relations are not a single table: learn with Relational"):
         STUMP.fit(cases)
-    with pytest.raises(DataError, match="have the class 'yes': two are needed"):
+    with pytest.raises(DataError, match="have class 'yes', but two classes are needed"):
         RelationalClassifier().fit(cases[cases.y == "yes"])
     with pytest.raises(ValueError, match="needs a target: pass y"):
         RelationalClassifier().fit(related(signal_tables(), target=None, drop=["cases.class"]))

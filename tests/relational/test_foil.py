@@ -324,7 +324,7 @@ def test_bad_input():
     with pytest.raises(DataError, match="No key leads from table 'cases'"):
         RelationalFOILClassifier().fit(lonely)
     relations = Relations(tables, "cases", keys={"parts": "case"}, key="id", target="class")
-    with pytest.raises(DataError, match="All 20 instances have the class 'a'"):
+    with pytest.raises(DataError, match="All 20 instances have class 'a'"):
         RelationalFOILClassifier().fit(relations, ["a"] * 20)
     with pytest.raises(ValueError, match="min_accuracy"):
         RelationalFOILClassifier(2).fit(relations)

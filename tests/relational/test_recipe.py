@@ -96,7 +96,7 @@ def test_only_what_is_needed():
         (lambda r: r["columns"][2].update(factor=-1), "factor must be above 0"),
         (lambda r: r["columns"][2].update(within=True), "within must be a finite number"),
         (lambda r: r["columns"][5].update(column="kind"), "needs 'kind'"),
-        (lambda r: r["columns"][4].update(function="max"), "needs a column of numbers"),
+        (lambda r: r["columns"][4].update(function="max"), "needs a numeric column"),
         (lambda r: r["columns"][0]["path"][0].pop("by"), "must have the fields table, here"),
     ],
 )

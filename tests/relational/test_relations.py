@@ -209,8 +209,8 @@ def test_empty_databases(tmp_path):
 @pytest.mark.parametrize(
     ("paths", "message"),
     [
-        (["orders -> customers"], "cyclic: it comes to table 'customers' twice"),
-        (["orders -> items -> orders"], "cyclic: it comes to table 'orders' twice"),
+        (["orders -> customers"], "cyclic: it visits table 'customers' twice"),
+        (["orders -> items -> orders"], "cyclic: it visits table 'orders' twice"),
         (["order"], "There is no join path 'order' .* The paths are: 'shops', 'orders'"),
     ],
 )

@@ -54,6 +54,18 @@ def test_the_first_line_of_numbers_can_be_recomputed():
     assert named.title == "Rules for price"
 
 
+def test_rules_show_odds_and_printed_numbers():
+    """A rule has the number that the text prints, and what its points multiply the odds by."""
+    model, table = loans_model()
+    text = Page(report_html(model, table)).text
+    for place in (0, 1, 2):
+        rule = model.rules[place]
+        factor = np.exp(rule.outcome.value)
+        shown = f"{rule.head.text(model.class_names)}, odds x{factor:.1f}"
+        row = text.partition(f" {model.numbers[place]} {rule.body} ")[2][:120]
+        assert shown in row
+
+
 def test_cautions():
     """A class that is never predicted and a model without rules are named below the line."""
     model, table = loans_model()
@@ -179,7 +191,7 @@ def test_numbers_of_regression_have_no_exponents():
     )
     assert not re.search(r"\de\+\d", re.sub(r'data-v="[^"]+"', "", shown))
     assert "predicted price" in told
-    assert "units of the target" not in told
+    assert "units of the target" not in shown
     titles = re.findall(r'class="title" transform="[^"]+">([^<]+)<', told)
     assert titles
     assert all(len(title) < 42 for title in titles)

@@ -46,7 +46,7 @@ def test_a_full_disk_is_an_error_that_leaves_nothing(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("rulewright.scale.parts.write_codes", full)
-    with pytest.raises(DataError, match=r"the disk is full: .* Give another folder"):
+    with pytest.raises(DataError, match=r"the disk is full: .* Choose another folder"):
         fit_partitions(learner(), files, "y", folder=kept)
     assert not list(kept.iterdir())
 
@@ -83,12 +83,12 @@ def test_files_that_differ_are_named_with_the_column(tmp_path):
 def test_what_cannot_be_read_in_parts_is_refused(tmp_path):
     """Other formats, missing files, targets beside files and wrong numbers have errors."""
     (tmp_path / "rows.csv").write_text("x,y\n1,a\n2,b\n")
-    with pytest.raises(DataError, match="from Parquet only"):
+    with pytest.raises(DataError, match="only Parquet files"):
         fit_partitions(learner(), tmp_path / "rows.csv", "y")
-    with pytest.raises(DataError, match="no file has such a name"):
+    with pytest.raises(DataError, match="no file matches"):
         fit_partitions(learner(), tmp_path / "*.parquet", "y")
     files = stored(mixed_table(60), tmp_path / "data", 1)
-    with pytest.raises(DataError, match="y of files must be the name of a column"):
+    with pytest.raises(DataError, match="y: name a column if X is files"):
         fit_partitions(learner(), files, np.zeros(60))
     with pytest.raises(ValueError, match="rows_per_part=0 must be a whole number >= 1"):
         fit_partitions(learner(), files, "y", rows_per_part=0)

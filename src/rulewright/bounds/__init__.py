@@ -1,7 +1,7 @@
 """Guarantees from counts, losses, margins and sizes, as pure functions that return a `Bound`.
 
-Formulas hold with probability 1 - delta over an independent sample, for all classifiers, weights or
-posteriors of the class at once; bounds from a test set hold for one classifier fixed beforehand.
+Formulas hold with probability 1 - delta over an independent sample, simultaneously for all
+classifiers, weights or posteriors of the class; test-set bounds hold for a classifier fixed before.
 """
 
 import lazy_loader

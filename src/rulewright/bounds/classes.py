@@ -1,7 +1,7 @@
 """Bounds on the error of one classifier or of a class, and on the search for a consistent DNF.
 
-A block of the search is a least set of positive rows whose common literals hold on some negative
-row too.
+A block of the search is a minimal set of positive rows whose common literals are also true for some
+negative row.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _LEAST_LN_DELTA = -600.0
 def held_out_bound(errors: int, n: int, delta: float = 0.05) -> Bound:
     """Bound the error of a classifier fixed beforehand, exactly (B1).
 
-    The largest e for which k or fewer errors on n rows still have probability delta:
+    The largest e at which k or fewer errors on n rows still have probability delta:
     BetaQuantile(1 - delta; k + 1, n - k), and 1 for k = n.
     """
     k, n = checked_errors(errors, n)
@@ -50,9 +50,9 @@ def held_out_bound(errors: int, n: int, delta: float = 0.05) -> Bound:
 
 
 def selective_held_out_bound(errors: int, n_predicted: int, n: int, delta: float = 0.05) -> Bound:
-    """Bound the error among predicted rows from held-out rows of which some were left out.
+    """Bound the error among predicted rows, given held-out rows some of which have no prediction.
 
-    B1 on the `n_predicted` of `n` rows that got a prediction; valid given which rows those are.
+    B1 on the `n_predicted` of `n` rows with a prediction; valid given which rows those are.
     """
     k, n_predicted = checked_errors(errors, n_predicted)
     if n_predicted > checked_errors(0, n)[1]:
@@ -92,7 +92,7 @@ def exact_occam_bound(errors: int, ln_inverse_prior: float, n: int, delta: float
 
 
 def _deviation(k: int, n: int, ln_delta: float) -> float:
-    """Return how far the exact bound lies above the share of errors."""
+    """Return the distance of the exact bound from the share of errors."""
     return _binomial_upper(k, n, ln_delta) - k / max(n, 1)
 
 
@@ -186,12 +186,12 @@ _ROWS_AT_ONCE = 256
 
 
 def randomsearch_success(n_positives: int, k: int, block_size: float, delta: float = 0.05) -> Bound:
-    """Bound from below the probability that one call finds a formula, if there is one (B12).
+    """Bound from below the probability that one call finds an existing formula (B12).
 
     ln tau >= -n_p [ln k - ln(k^k / k!) / ((k - 1) b + 1)] for n_p distinct positive rows, k terms
-    and an upper bound b of the size of the largest block (2 at least). Terms: `ln_success`,
-    `restarts` (calls after which all missed with probability delta, ceil(ln(1 / delta) / tau);
-    infinite beyond the largest float) and `ln_restarts` (before rounding up).
+    and an upper bound b (at least 2) on the size of the largest block. Terms: `ln_success`,
+    `restarts` (number of calls that all fail with probability at most delta, ceil(ln(1 / delta) /
+    tau); infinite beyond the largest float) and `ln_restarts` (before rounding up).
     """
     n_positives = checked_count(n_positives, "n_positives")
     k = checked_count(k, "k", least=1)
@@ -234,7 +234,7 @@ def block_size_bound(positives: ArrayLike, negatives: ArrayLike, *, pairs: bool 
 
 
 def _rows(rows: ArrayLike, name: str) -> NDArray[np.float32]:
-    """Return Boolean rows as numbers that products count exactly."""
+    """Return Boolean rows as numbers whose products are exact."""
     values = np.asarray(rows)
     if values.ndim != 2 or not np.isin(values, (0, 1)).all():
         raise ValueError(f"{name} must be a table of 0 and 1")
@@ -244,7 +244,7 @@ def _rows(rows: ArrayLike, name: str) -> NDArray[np.float32]:
 def _largest_agreement(
     held: NDArray[np.float32], denied: NDArray[np.float32], distances: NDArray[np.float32]
 ) -> float:
-    """Return the most variables on which two positive rows agree against a negative one."""
+    """Return the maximum number of variables where two positive rows agree against a negative."""
     largest = 0.0
     for x, distance in zip(denied, distances.T, strict=True):
         far = np.flatnonzero(distance > largest)  # a nearer row cannot be in a better pair

@@ -1,9 +1,8 @@
 """From margins to errors, and bounds on margins that hold for all weights of the rules.
 
 The margin of weights w on a row is y w.x for rules x_j in [-1, 1]; MMV is its mean minus its
-variance. Lower bounds of either become upper bounds of the error when L1(w) <= 1: divide the
-weights by L1(w) first. Rademacher penalties tell how well the class follows random signs on these
-very rows.
+variance. Lower bounds on either become upper bounds on the error if L1(w) <= 1: divide the weights
+by L1(w) first. Rademacher penalties measure how well the class follows random signs on these rows.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _FIXED_PRIOR_AND_RULES = (FIXED_PRIOR[0], *FIXED_RULES)
 
 
 def margin_to_error(margin: float | Bound, *, l1_norm: float = 1.0) -> Bound:
-    """Bound the error by 1 - mu for a mean margin mu, or for a lower bound of it (B14)."""
+    """Bound the error by 1 - mu, for a mean margin mu or a lower bound on it (B14)."""
     mu = _figure(margin, "margin", MEAN_MARGIN)
     return _error_from(margin, 1 - mu, {"margin": mu}, l1_norm)
 
@@ -71,7 +70,7 @@ def mmv_to_error(
 
 
 def _figure(given: float | Bound, name: str, quantity: Quantity) -> float:
-    """Return a figure of the population, or the value of a lower bound of it."""
+    """Return a population figure, or the value of a lower bound on it."""
     if not isinstance(given, Bound):
         return checked_finite(given, name)
     if (given.quantity, given.side) != quantity[:2]:
@@ -80,7 +79,7 @@ def _figure(given: float | Bound, name: str, quantity: Quantity) -> float:
 
 
 def _error_from(given: float | Bound, raw: float, terms: dict[str, float], l1_norm: float) -> Bound:
-    """Compute an error that follows from a figure, or from a bound with its own conditions."""
+    """Compute an error bound from a figure, or from a bound with its own conditions."""
     norm = checked_positive(l1_norm, "l1_norm")
     reasons: tuple[str, ...] = ()
     if norm > 1 + _ROUNDING:
@@ -131,7 +130,7 @@ def pac_bayes_mmv_bound(mmv: float, kl: float, n: int, delta: float = 0.05) -> B
 def signed_rule_kl(weights: ArrayLike) -> float:
     """Return ln(2m) - entropy(w): the divergence of weights from the uniform prior.
 
-    The prior is over all 2m signed rules. Weight w_j counts as |w_j| on rule j or on its negation;
+    The prior covers all 2m signed rules. Weight w_j counts as |w_j| on rule j or on its negation;
     L1(w) must be 1.
     """
     shares = np.abs(np.asarray(weights, dtype=np.float64))

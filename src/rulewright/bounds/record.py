@@ -1,4 +1,4 @@
-"""What every bound returns: a number, what it bounds and rests on; and checks of arguments."""
+"""The result of every bound: a number, its meaning and assumptions; validation of arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ROUNDING = 1e-9
 
 
 class Quantity(NamedTuple):
-    """What is bounded: its name, the side on which the bound lies, and its range."""
+    """The bounded quantity: its name, the side of the bound, and its range."""
 
     name: str
     side: Side = "upper"
@@ -37,22 +37,22 @@ SMALL_WEIGHTS = "L1(w) <= 1"
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A guarantee, or a figure with the reasons why it is not one.
+    """A guarantee, or a figure with the reasons why it is not a guarantee.
 
     Parameters
     ----------
     value, raw : float
         The bound, clipped to the range of the quantity and before clipping.
     side : {"upper", "lower"}
-        On which side of the quantity it lies.
+        Side of the quantity on which the bound lies.
     quantity : str
-        What is bounded.
+        The bounded quantity.
     delta : float or None
-        Probability, over the sample, that the bound fails; None if nothing is random.
+        Failure probability over the sample; None if nothing is random.
     n : int or None
-        Number of rows it is stated on.
+        Number of rows of the sample.
     terms : dict of str to float
-        The summands of `raw`; if it is not a sum, the figures that it was computed from.
+        The summands of `raw`; if it is not a sum, its input figures.
     certified : bool
         False when a condition of the bound is known to fail, for the `reasons`.
     assumptions : tuple of str
@@ -75,12 +75,12 @@ class Bound:
 
     @property
     def vacuous(self) -> bool:
-        """Whether the bound says no more than the range of the quantity does."""
+        """Whether the bound is no better than the range of the quantity."""
         low, high = self.limits
         return self.value >= high if self.side == "upper" else self.value <= low
 
     def doubt(self, *reasons: str) -> Bound:
-        """Return the same figure as no certificate, for these reasons too (none: unchanged)."""
+        """Return the same figure marked as uncertified, for these additional reasons."""
         return replace(
             self, certified=self.certified and not reasons, reasons=self.reasons + reasons
         )
@@ -103,7 +103,7 @@ class Bound:
 
 
 def _outward(value: float, upper: bool) -> str:
-    """Write four digits, rounded so that the bound stays true."""
+    """Format four digits, rounded so that the bound stays valid."""
     if not math.isfinite(value):
         return str(value)
     rounding = ROUND_CEILING if upper else ROUND_FLOOR
@@ -119,7 +119,7 @@ def state_bound(
     assumptions: tuple[str, ...] = (),
     reasons: tuple[str, ...] = (),
 ) -> Bound:
-    """Return the record: clipped, and certified unless there are reasons against it."""
+    """Create the record: clipped, and certified unless there are reasons against it."""
     (name, side, (low, high)), raw = quantity, float(raw)
     delta = None if delta is None else float(delta)
     figures = {key: float(figure) for key, figure in terms.items()}
@@ -140,9 +140,9 @@ def bound_from_sample(
     least_n: int = 1,
     reasons: tuple[str, ...] = (),
 ) -> Bound:
-    """Compute the empirical figure plus (upper) or minus (lower) penalties, from `least_n` rows on.
+    """Add penalties to (upper) or subtract them from (lower) the empirical figure.
 
-    The number of rows that penalties divide by is `least_n` at least, so that they exist.
+    Certified from `least_n` rows on; penalties divide by at least `least_n`, so that they exist.
     """
     sign = 1.0 if quantity.side == "upper" else -1.0
     terms = {"empirical": empirical} | {name: sign * part for name, part in penalties.items()}
@@ -158,38 +158,38 @@ def bound_from_sample(
 
 
 KL_ROUNDING = 1e-12
-"""How far below zero rounding may put a divergence."""
+"""Maximum rounding error of a divergence below zero."""
 
 _BISECTIONS = 60
 
 
 def checked_delta(delta: float, name: str = "delta") -> float:
-    """Return a probability of failure, above 0 and below 1."""
+    """Return a failure probability, above 0 and below 1."""
     if not 0 < delta < 1:
         raise ValueError(f"{name} must lie above 0 and below 1, not {delta}")
     return float(delta)
 
 
 def ln_inverse(delta: float) -> float:
-    """Return ln(1/delta) of a probability of failure."""
+    """Return ln(1/delta)."""
     return -math.log(checked_delta(delta))
 
 
 def checked_count(count: float, name: str, least: int = 0) -> int:
-    """Return a whole number, `least` or more."""
+    """Return an integer of at least `least`."""
     if not (math.isfinite(count) and count == int(count) and count >= least):
         raise ValueError(f"{name} must be a whole number, {least} or more, not {count}")
     return int(count)
 
 
 def checked_rows(n: float, least: int = 1) -> tuple[int, int]:
-    """Return a number of rows, and the same or `least` as a divisor."""
+    """Return a number of rows, and the same number, at least `least`, as a divisor."""
     rows = checked_count(n, "n")
     return rows, max(rows, least)
 
 
 def checked_share(share: float, name: str, n: int = 1) -> float:
-    """Return a number from 0 to 1; without rows any number is accepted and counts as 0."""
+    """Return a number in [0, 1]; without rows any number is accepted and counts as 0."""
     if n == 0:
         return 0.0
     if not -KL_ROUNDING <= share <= 1 + KL_ROUNDING:
@@ -207,14 +207,14 @@ def checked_finite(number: float, name: str, n: int = 1) -> float:
 
 
 def checked_positive(number: float, name: str) -> float:
-    """Return a number, 0 or more; infinity and rounding errors below 0 are accepted."""
+    """Return a nonnegative number; infinity and rounding errors below 0 are accepted."""
     if not number >= -KL_ROUNDING:
         raise ValueError(f"{name} must be 0 or more, not {number}")
     return max(float(number), 0.0)
 
 
 def checked_errors(errors: float, n: float) -> tuple[int, int]:
-    """Return a number of errors and the number of rows they were made on."""
+    """Return the number of errors and the number of rows."""
     k, rows = checked_count(errors, "errors"), checked_count(n, "n")
     if k > rows:
         raise ValueError(f"errors must be at most n = {rows}, not {k}")
@@ -222,7 +222,7 @@ def checked_errors(errors: float, n: float) -> tuple[int, int]:
 
 
 def largest(low: float, high: float, holds: Callable[[float], bool]) -> float:
-    """Return the largest number between `low`, where it holds, and `high`, rounded upwards."""
+    """Return the largest number between `low` (where it holds) and `high`, rounded upwards."""
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         if not low < middle < high:

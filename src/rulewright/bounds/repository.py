@@ -1,4 +1,4 @@
-"""Bounds on margins by the number of rules generated, and the choice of a prefix of them."""
+"""Bounds on margins by the number of generated rules, and the choice of a prefix of them."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def repository_margin_bound(
 ) -> Bound:
     """Bound the mean margin from below, for all w with Lp(w) <= 1, p >= 1 (B22).
 
-    hat - sqrt((2 / n) m^(2/q) ln(2m / delta)) for m rules generated, used or not; 0 counts as the
-    constant rule alone. Weights of the rows in the mean (`example_weights`) have sum 1; the sum of
-    their squares takes the place of 1/n.
+    hat - sqrt((2 / n) m^(2/q) ln(2m / delta)) for m generated rules, used or not; 0 counts as the
+    constant rule alone. Row weights of the mean (`example_weights`) sum to 1; the sum of their
+    squares replaces 1/n.
     """
     m, n = max(checked_count(m, "m"), 1), checked_count(n, "n")
     cost, radius = math.log(2 * m) + ln_inverse(delta), rule_radius(m, p)
@@ -67,8 +67,8 @@ def repository_mmv_bound(
 ) -> Bound:
     """Bound mean minus variance of the margin from below, for all w with L1(w) <= 1 (B23).
 
-    hat - sqrt(18 (2 ln(2m) + L) / n) with m rules generated; 2 ln m only if `distribution`, that
-    is if w >= 0 with sum 1.
+    hat - sqrt(18 (2 ln(2m) + L) / n) with m generated rules; 2 ln m only if `distribution`, that
+    is, if w >= 0 with sum 1.
     """
     m, (n, rows) = max(checked_count(m, "m"), 1), checked_rows(n)
     cost = 2 * math.log(m if distribution else 2 * m) + ln_inverse(delta)
@@ -78,10 +78,10 @@ def repository_mmv_bound(
 
 
 def prior_costs(ln_inverse_priors: ArrayLike, n: float, delta: float = 0.05) -> NDArray[np.float64]:
-    """Return sqrt(2 ln(2 / (pi_j delta)) / n): what a unit of |w_j| costs, for ln(1 / pi_j)."""
+    """Return sqrt(2 ln(2 / (pi_j delta)) / n): the cost of a unit of |w_j|, for ln(1 / pi_j)."""
     costs = np.asarray(ln_inverse_priors, dtype=np.float64)
     if costs.ndim != 1 or not (costs >= 0).all() or np.exp(-costs).sum() > 1 + _ROUNDING:
-        raise ValueError("ln_inverse_priors must be ln(1 / pi_j) of priors with sum 1 at most")
+        raise ValueError("ln_inverse_priors must be ln(1 / pi_j) for priors that sum to at most 1")
     if not n > 0:
         raise ValueError(f"n must be above 0, not {n}")
     return np.asarray(np.sqrt(2 * (math.log(2) + costs + ln_inverse(delta)) / n))
@@ -90,7 +90,7 @@ def prior_costs(ln_inverse_priors: ArrayLike, n: float, delta: float = 0.05) -> 
 def prior_margin_bound(
     margin: float, weights: ArrayLike, ln_inverse_priors: ArrayLike, n: int, delta: float = 0.05
 ) -> Bound:
-    """Bound the mean margin from below, for all w with L1(w) <= 1 and rules with a prior each.
+    """Bound the mean margin from below, for all w with L1(w) <= 1 and individual rule priors.
 
     hat - sum_j |w_j| sqrt(2 ln(2 / (pi_j delta)) / n). Equal priors of m rules give B22 for p = 1
     and L1(w) = 1.
@@ -99,7 +99,7 @@ def prior_margin_bound(
     n, rows = checked_rows(n)
     costs = prior_costs(ln_inverse_priors, rows, delta)
     if shares.shape != costs.shape or not math.fsum(shares) <= 1 + _ROUNDING:
-        raise ValueError(f"weights must be {len(costs)} numbers with L1 norm 1 at most")
+        raise ValueError(f"weights must be {len(costs)} numbers with L1 norm at most 1")
     penalties = {"deviation": math.fsum(shares[shares > 0] * costs[shares > 0])}
     given = (SMALL_WEIGHTS, FIXED_PRIOR[0], *FIXED_RULES)
     return bound_from_sample(
@@ -108,9 +108,9 @@ def prior_margin_bound(
 
 
 def prefix_delta(prefix: int, delta: float) -> float:
-    """Return delta / (i (i + 1)), what may be spent on prefix i = 1, 2, ... of the rules (B24).
+    """Return delta / (i (i + 1)), the part of delta for prefix i = 1, 2, ... (B24).
 
-    All prefixes together spend no more than delta, so the best may be chosen afterwards.
+    The parts of all prefixes sum to at most delta, so the best may be chosen afterwards.
     """
     i = checked_count(prefix, "prefix", least=1)
     return checked_delta(delta) / (i * (i + 1))

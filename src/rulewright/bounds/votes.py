@@ -1,11 +1,11 @@
 """PAC-Bayes bounds on the Gibbs loss, for all posteriors, and bounds on votes from these losses.
 
-The Gibbs loss is that of a randomly drawn classifier; KL is the divergence KL(Q||P) of the
+The Gibbs loss is the loss of a randomly drawn classifier; KL is the divergence KL(Q||P) of the
 posterior Q from the prior P.
 
 One posterior Q_i per class i votes c_i(x) in [-1, 1] for or against the class. The sum over classes
-of 1 - chi_i(y) c_i(x), where chi_i(y) is 1 for the true class and -1 else, is never negative and
-has the mean 2 sum_i l(Q_i). A wrong prediction with a lead of theta makes it 2 + theta at least;
+of 1 - chi_i(y) c_i(x), where chi_i(y) is 1 for the true class and -1 otherwise, is nonnegative with
+mean 2 sum_i l(Q_i). A wrong prediction with a lead of theta raises it to at least 2 + theta;
 Markov's inequality gives the bounds. Breiman's and AdaBoost's bounds need no sample.
 """
 
@@ -43,20 +43,20 @@ _SUM_ROUNDING = 1e-9
 
 
 def kl_divergence(posterior: ArrayLike, prior: ArrayLike) -> float:
-    """Return KL(Q||P) = sum Q ln(Q / P), infinite when Q leaves the support of P.
+    """Return KL(Q||P) = sum Q ln(Q / P), infinite if Q exceeds the support of P.
 
-    Duplicates of one hypothesis must have been merged, or the result is too small. The prior may
+    Duplicates of a hypothesis must be merged first, or the result is too small. The prior may
     sum to less than 1.
     """
     p = np.asarray(prior, dtype=np.float64)
     if not (p >= 0).all() or math.fsum(p.ravel()) > 1 + _SUM_ROUNDING:
-        raise ValueError("prior must be 0 or more and sum to 1 at most")
+        raise ValueError("prior must be nonnegative and sum to at most 1")
     with np.errstate(divide="ignore"):
         return kl_to_ln_prior(posterior, -np.log(p))
 
 
 def kl_to_ln_prior(posterior: ArrayLike, ln_inverse_prior: ArrayLike) -> float:
-    """Return KL(Q||P) = sum Q ln Q + sum Q ln(1 / P), for priors too small to be written out."""
+    """Return KL(Q||P) = sum Q ln Q + sum Q ln(1 / P), for priors too small for floats."""
     q = np.asarray(posterior, dtype=np.float64)
     costs = np.asarray(ln_inverse_prior, dtype=np.float64)
     if q.ndim != 1 or q.shape != costs.shape:
@@ -82,7 +82,7 @@ def binary_kl(a: float, b: float) -> float:
     if b in (0, 1):
         return math.inf
     hits = 0.0
-    if a > 0:  # two logarithms where the quotient could overflow
+    if a > 0:  # two logarithms, because the quotient could overflow
         hits = a * (math.log(a) - math.log(b) if a < b / 2 else -math.log1p((b - a) / a))
     misses = (1 - a) * math.log1p((b - a) / (1 - b)) if a < 1 else 0.0
     return max(hits + misses, 0.0)
@@ -148,7 +148,7 @@ def abstaining_vote_bound(
     *,
     form: Form = "kl",
 ) -> Bound:
-    """Bound Pr[predicts and is wrong] of a vote that needs a lead of theta to predict (B11).
+    """Bound Pr[predicts and is wrong] for a vote with a minimum lead of theta (B11).
 
     [sum_i Bnd_i(delta / p)] / (1 + theta / 2); beyond theta = 2 the vote never predicts. This is
     not the error among predictions: see `error_given_prediction`. Parameters as in `vote_bound`.
@@ -168,7 +168,7 @@ def _sum_class_bounds(
     theta: float,
     quantity: str,
 ) -> Bound:
-    """Sum the bounds of the classes, each with its part of delta."""
+    """Sum the bounds of the classes, each with an equal part of delta."""
     if form not in _FORMS:
         raise ValueError(f"form must be kl or mcallester, not {form!r}")
     if len(losses) == 0 or len(losses) != len(kls):
@@ -183,7 +183,7 @@ def _sum_class_bounds(
 
 
 def single_vote_bound(gibbs: Bound, threshold: float = 0.0) -> Bound:
-    """Bound the vote of one posterior on two classes, from the bound of its Gibbs loss.
+    """Bound the vote of one posterior on two classes, from the bound on its Gibbs loss.
 
     2 Bnd / (1 + t) bounds Pr[predicts and is wrong] of the sign of c(x) when |c(x)| < t abstains.
     """
@@ -202,7 +202,7 @@ def error_given_prediction(
 ) -> Bound:
     """Bound the error among predictions from a bound on Pr[predicts and is wrong].
 
-    `joint` is divided by a lower bound of the coverage, 1 - B1 of the abstentions among held-out
+    `joint` is divided by a lower bound on the coverage: 1 - B1 of the abstentions among held-out
     rows; `delta` is spent on it in addition to the delta of `joint`.
     """
     k, n = checked_errors(n_abstained, n_held_out)

@@ -174,7 +174,7 @@ class LinkedTables:
         self._tell(console, given)
         if asked.judging.test is not None:
             raise ValueError("--test needs a single table. Use --holdout or --cv.")
-        rows, left_out = self._parted(given)
+        rows, left_out = self._hold_out(given)
         judged = None
         if asked.judging.count_folds():
             judged = self._cross_validated(console, estimator, rows)
@@ -215,7 +215,7 @@ class LinkedTables:
             for link in given.X.links:
                 console.print(f"key {escape_line(str(link))}")
 
-    def _parted(self, given: LinkedInstances) -> tuple[LinkedInstances, LinkedInstances | None]:
+    def _hold_out(self, given: LinkedInstances) -> tuple[LinkedInstances, LinkedInstances | None]:
         """Return the rows to learn from, and the held-out rows if requested."""
         share = self.request.judging.holdout
         if share is None:

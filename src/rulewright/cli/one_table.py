@@ -134,7 +134,7 @@ class OneTable:
         asked = self.request
         source, tested = self.open()
         task = asked.learner.task_of(source, asked.target)
-        name, estimator = self._chosen(task)
+        name, estimator = self._make_estimator(task)
         table, findings = read_training(source, asked.roles, task)
         with errors_by_option():
             asked.allowed.check(table.schema)
@@ -147,16 +147,16 @@ class OneTable:
         self._tell(console, table, findings, numbers=task == "regression")
         if switched:
             console.print(NOTE_ON_MANY_CLASSES)
-        model, judged = self._judged(console, fit, table, tested)
+        model, judged = self._learn_and_evaluate(console, fit, table, tested)
         if judged is not None:
             judged = judged.with_positive(asked.classes.positive)
-        model = _noted(model, judged, asked.target, asked.classes.positive)
+        model = _add_notes(model, judged, asked.target, asked.classes.positive)
         self._write(model, table, judged, findings)
         about = {"target": asked.target, "task": task, "learner": name}
         content = table_content(asked.file, table, findings) if asked.output.as_json else {}
         return Learned(model, judged, {**content, **about})
 
-    def _chosen(self, task: Task) -> tuple[str, Any]:
+    def _make_estimator(self, task: Task) -> tuple[str, Any]:
         """Create the estimator before the table is read."""
         asked, name = self.request, self.request.learner.name(task)
         asked.classes.check(name, numbers=task == "regression")
@@ -183,7 +183,7 @@ class OneTable:
         print_data(console, table, table.row_weights)
         print_finding_notes(console, findings, asked.file)
 
-    def _judged(
+    def _learn_and_evaluate(
         self, console: Console, fit: Fit, table: Table, tested: Source | None
     ) -> tuple[RuleModel, HeldOutAnswers | None]:
         """Learn the model and evaluate it as requested."""
@@ -248,7 +248,7 @@ def with_classes(estimator: Any, table: Table, classes: ClassOptions) -> Table:
     return replace(table, target=target)
 
 
-def _noted(
+def _add_notes(
     model: RuleModel, judged: HeldOutAnswers | None, target: str, positive: str | None
 ) -> RuleModel:
     """Return the model with its target and evaluation in its summary."""

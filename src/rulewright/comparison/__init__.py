@@ -1,6 +1,6 @@
-"""Comparison of learners, ours and others', on the same folds of the same rows.
+"""Comparison of learners, including those of other packages, on the same folds of the same rows.
 
-Names are loaded when they are first used: the process that runs a trial needs few of them.
+Names are loaded on first use: the process that runs a trial needs few of them.
 """
 
 import lazy_loader

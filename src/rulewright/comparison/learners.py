@@ -1,6 +1,6 @@
-"""Learners to compare: ours by name, other packages' by adapters; suites that packages bring.
+"""Learners to compare: ours by name, others by adapters; suites of data sets.
 
-Both kinds of packages are found by entry points.
+Adapters and suites of other packages are found by entry points.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ RIVALS = "rulewright.rivals"
 """Group of entry points; each is a module with adapters.
 
 It has a mapping ``MODULES``, whose keys are the names of the learners, and a function
-``make(name, n_rules, n_jobs, settings)``. ``pip install rulewright-lab`` brings some.
+``make(name, n_rules, n_jobs, settings)``. ``pip install rulewright-lab`` installs some.
 """
 SUITES = "rulewright.suites"
 """Group of entry points; each is an object, such as a module, with the functions of `Suites`."""
 
 ADVICE = "pip install rulewright-lab"
-"""What brings suites."""
+"""How to install suites."""
 
 
 @dataclass(frozen=True)
 class Learner:
-    """A learner with its settings, called `label` in the tables.
+    """A learner with its settings; `label` is its name in tables.
 
-    `kind` is a name in `LEARNERS` or of an installed adapter; `parameters` are set on top of the
-    defaults, or of the published settings (`paper`).
+    `kind` is a name in `LEARNERS` or of an installed adapter; `parameters` override the
+    defaults, or the published settings (`paper`).
     """
 
     label: str
@@ -74,14 +74,14 @@ class Learner:
         make = LEARNERS[self.kind]
         made = make.paper if self.paper else make
         found = made(**{"random_state": seed, "n_jobs": 1, **self.parameters})
-        return counting_training_rows(found)  # no table shows the precision of rules
+        return counting_training_rows(found)  # tables do not show the precision of rules
 
 
 class Worker(Protocol):
-    """The methods of a learner that a trial needs."""
+    """The methods of a learner required by a trial."""
 
     def prepare(self, table: Table) -> Any:
-        """Convert rows to the form that the learner takes; this is not timed."""
+        """Convert rows to the input format of the learner; this is not timed."""
 
     def fit(self, rows: Any) -> Self:
         """Learn from prepared rows."""
@@ -103,7 +103,7 @@ class OurWorker:
     estimator: RuleClassifier[Any]
 
     def prepare(self, table: Table) -> Table:
-        """Return the table as it is."""
+        """Return the table unchanged."""
         return table
 
     def fit(self, rows: Table) -> Self:
@@ -161,7 +161,7 @@ class RivalWorker:
     def describe(self) -> dict[str, float]:
         """Return the size that the adapter reports."""
         sizes: dict[str, float] = dict(self.adapter.describe())
-        if "rules" in sizes and "conditions" in sizes:  # adapters report the mean of a rule
+        if "rules" in sizes and "conditions" in sizes:  # adapters report the mean per rule
             sizes["conditions"] *= sizes["rules"]
         return sizes
 
@@ -177,7 +177,7 @@ def codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> IntArray:
 
 
 def frame_of(table: Table) -> Any:
-    """Return the features as a pandas dataframe, nominal columns with all their categories."""
+    """Return the features as a pandas dataframe; nominal columns have all their categories."""
     pandas = optional("pandas")
 
     def values(column: Column) -> Any:
@@ -203,7 +203,7 @@ def known_learners() -> dict[str, Learner]:
 
 
 class Suites(Protocol):
-    """What a package with suites of data sets offers."""
+    """A package with suites of data sets."""
 
     def suites(self) -> Mapping[str, Sequence[str]]:
         """Return the names of the data sets of each suite."""
@@ -211,7 +211,7 @@ class Suites(Protocol):
     def suite_data(self, suite: str | None, sets: Sequence[str]) -> Sequence[Data]:
         """Return data sets: some of a suite, all of it without `sets`, or any without `suite`.
 
-        Unknown names are a ValueError, which says what is known.
+        Unknown names raise a ValueError that lists the known ones.
         """
 
     def comparison_report(
@@ -227,7 +227,7 @@ class Suites(Protocol):
 
 
 def installed_suites() -> Suites | None:
-    """Return the suites of the package that is installed, None without one."""
+    """Return the installed suites, None if there are none."""
     for point in entry_points(group=SUITES):
         found: Suites = point.load()
         return found

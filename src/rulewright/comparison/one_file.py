@@ -1,4 +1,4 @@
-"""Learners on the folds of one file: ranks, tests, sizes, and what reading costs."""
+"""Comparison on the folds of one file: ranks, tests, sizes, and the cost of readability."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
 
 READABLE_RULES = 20
-"""A model with so many rules at most is one that people read."""
+"""Maximum number of rules of a readable model."""
 _METHOD = (
     "Ranks are means over the folds, 1 is best. p is from the corrected resampled t-test on the "
     "folds. p (Holm) is corrected for the number of comparisons; Holm's method makes neighbouring "
@@ -32,7 +32,7 @@ _METHOD = (
     "same folds looks slightly better than it is."
 )
 _ALPHA = 0.05
-_SMALLEST_POINTS = 0.05  # that are written as more than 0.0
+_SMALLEST_POINTS = 0.05  # smaller differences are printed as 0.0
 _TITLES = {
     "rank": "average rank",
     "rules": "rules",
@@ -44,7 +44,7 @@ _TITLES = {
 
 
 class Price(NamedTuple):
-    """What a readable model loses against the best of the others, in shares of rows.
+    """Loss of accuracy of a readable model compared with the best other one, in shares of rows.
 
     The p-value is corrected for the number of comparisons.
     """
@@ -58,18 +58,18 @@ class Price(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Say it in one sentence."""
+        """Describe the comparison in one sentence."""
         rules = f"{self.rules:.0f} rule{'s' * (round(self.rules) != 1)}"
         said = (
-            f"{rules} ({self.readable}) err on {100 * self.error:.1f} % of the rows left out, "
+            f"{rules} ({self.readable}) err on {100 * self.error:.1f} % of the held-out rows, "
             f"{_title(self.rival)} on {100 * self.rival_error:.1f} %"
         )
         points = 100 * (self.error - self.rival_error)
         verdict = "significant" if self.p_value < _ALPHA else "not significant"
-        what = f"reading costs {points:.1f} points"
+        what = f"readability costs {points:.1f} points"
         if points < _SMALLEST_POINTS:
             fewer = f" ({-points:.1f} points fewer errors)" if points <= -_SMALLEST_POINTS else ""
-            what = f"reading costs nothing{fewer}"
+            what = f"readability costs nothing{fewer}"
         return f"{said}: {what}, {verdict} ({p_text(self.p_value)}, Holm-corrected)."
 
 
@@ -81,7 +81,7 @@ def file_report(
     sets: Sequence[str],
     learners: Sequence[str],
 ) -> Report:
-    """Write the report of learners on one file, of which `sets` has the name."""
+    """Create the report on learners on one file; `sets` has its name."""
     report = Report(name, title, about, failures=select_failed(records))
     errors = fold_errors(records, learners)
     whole = [who for who, of_folds in zip(learners, errors.T, strict=True) if _is_known(of_folds)]
@@ -111,9 +111,9 @@ def fold_errors(records: Sequence[Record], learners: Sequence[str]) -> FloatArra
 def price_of_reading(
     records: Sequence[Record], set_name: str, learners: Sequence[str]
 ) -> Price | None:
-    """Compare the best readable model with the best of the others; None without such a pair.
+    """Compare the best readable model with the best other one; None without such a pair.
 
-    Readable are models of at most 20 rules or, if there are none, the one with the fewest.
+    Models with at most 20 rules are readable or, if there are none, the smallest one.
     """
     rules, errors = (_by_learner(records, figure, set_name) for figure in ("rules", "error"))
     sized = [who for who in learners if who in rules]

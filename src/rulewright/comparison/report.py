@@ -50,7 +50,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What must hold, what was measured, and whether it was met; None if that cannot be judged."""
+    """A target, the measured value, and whether the target was met; None if undecided."""
 
     text: str
     measured: str
@@ -58,7 +58,7 @@ class Expectation:
 
     def cells(self) -> list[Cell]:
         """Return the row of a table."""
-        verdict = {True: "yes", False: "**no**", None: "not judged"}[self.met]
+        verdict = {True: "yes", False: "**no**", None: "undecided"}[self.met]
         return [self.text, self.measured, verdict]
 
 
@@ -67,7 +67,7 @@ class Report:
     """The report of an experiment, written to files called `name`.
 
     `about` and `notes` are paragraphs before and after the tables; `charts` are Altair charts by
-    the ending of their file's name.
+    the suffix of their file name.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Report:
         return Grid("", ["target", "measured", "met"], [t.cells() for t in self.targets])
 
     def failure_lines(self) -> list[str]:
-        """List what failed, equal failures once."""
+        """List the failures; equal ones appear once."""
         counts: dict[tuple[str, str, str], int] = {}
         for record in self.failures:
             problem = " ".join(record["problem"].split())[:300]
@@ -122,7 +122,7 @@ class Report:
         }
 
     def write(self, folder: Path, provenance: Mapping[str, str]) -> list[Path]:
-        """Write Markdown, JSON and charts, each file whole or not at all."""
+        """Write Markdown, JSON and charts, each file atomically."""
         paths = [folder / f"{self.name}-{key}.svg" for key in self.charts]
         for path, chart in zip(paths, self.charts.values(), strict=True):
             save_chart(chart, path)
@@ -133,7 +133,7 @@ class Report:
 
 
 def write_cell(cell: Cell, digits: int) -> str:
-    """Write a cell; a missing figure is a dash."""
+    """Format a cell; missing figures are dashes."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return "-"
     return f"{cell:.{digits}f}" if isinstance(cell, float) else str(cell)

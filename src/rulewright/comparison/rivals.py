@@ -1,6 +1,6 @@
-"""Well-known learners of other packages that take a table as it is, where they are installed.
+"""Well-known learners of other packages that accept tables directly, if installed.
 
-The adapters of ``rulewright-lab``, which also set sizes and report more, go before these.
+The adapters of ``rulewright-lab``, which also set sizes and report more, take precedence.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     Prepared = tuple[FloatArray, IntArray]
 
-_MOST_LABELS = 100  # that get a column of their own
-_MOST_CODES = 255  # that histogram boosting takes for labels
+_MOST_LABELS = 100  # maximum number of one-hot encoded labels
+_MOST_CODES = 255  # maximum number of labels for histogram boosting
 
 
 class Rival(NamedTuple):
@@ -111,9 +111,9 @@ def is_installed(name: str) -> bool:
 
 
 class TableRival:
-    """A rival that is fitted to the numbers of a table, and to the codes of its labels.
+    """A rival fitted to the numbers of a table and to its label codes.
 
-    `name` is one of `RIVALS_OF_TABLES`; `settings` are set on top of the learner's defaults.
+    `name` is one of `RIVALS_OF_TABLES`; `settings` override the learner's defaults.
     """
 
     def __init__(self, name: str, seed: int, settings: Mapping[str, Any]) -> None:
@@ -121,7 +121,7 @@ class TableRival:
         self._model: Any = None
 
     def prepare(self, table: Table) -> tuple[Columns, Prepared]:
-        """Return the values as an array, codes of labels and NaN for missing and unseen ones."""
+        """Return an array of numbers and label codes, NaN for missing and unseen values."""
         values = np.empty((table.n_rows, len(table.columns)))
         for at, column in enumerate(table.columns):
             values[:, at] = column.values
@@ -138,13 +138,13 @@ class TableRival:
         return self
 
     def predict(self, rows: tuple[Columns, Prepared], table: Table) -> tuple[IntArray, FloatArray]:
-        """Return codes and probabilities; classes that were not seen have 0."""
+        """Return codes and probabilities; unseen classes have 0."""
         shares = np.zeros((table.n_rows, len(table.known_target.classes)))
         shares[:, self._classes] = self._model.predict_proba(rows[1][0])
         return shares.argmax(axis=1).astype(np.int32), shares
 
     def describe(self) -> dict[str, float]:
-        """Return no sizes: these models are not read."""
+        """Return no sizes, because people do not read these models."""
         return {}
 
     def versions(self) -> dict[str, str]:

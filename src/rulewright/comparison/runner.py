@@ -1,11 +1,11 @@
-"""Running trials in parallel, each in a process of its own, and their records in a file.
+"""Parallel trials, each in its own process, and their records in a file.
 
 With a new process per trial, threads and memory of one learner do not affect the figures of the
 next, and a learner that crashes, hangs or runs out of memory fails one record, not the run.
 Processes are forked from a server that has imported everything and started no threads.
 
-A record is a JSON line, written with one call and forced to the disk. A run that is killed while
-writing leaves at most an incomplete last line; the next run cuts it off and repeats that trial.
+A record is a JSON line, written with one call and synced to the disk. A run that is killed while
+writing leaves at most one incomplete last line; the next run removes it and repeats that trial.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def run_trials(
     time_limit: float | None = None,
     extra: Record | None = None,
 ) -> Iterator[Record]:
-    """Run the trials that have no record yet, and append and yield their records as they end.
+    """Run the trials without a record; append and yield their records as they finish.
 
-    A trial is ended and recorded as failed after `time_limit` seconds; `extra`, such as the commit,
-    is added to every record.
+    A trial is stopped and recorded as failed after `time_limit` seconds; `extra`, such as the
+    commit, is added to every record.
     """
     waiting = deque(trial for trial in trials if trial.key not in records.known)
     running: list[Run] = []
@@ -88,7 +88,7 @@ class Run:
         return cls(trial, process, ours)
 
     def result(self) -> Record:
-        """Return what the process sent, or how it failed."""
+        """Return the output of the process, or its failure."""
         sent: dict[str, Any] | None = None
         try:
             if not self.late and self.pipe.poll():
@@ -113,7 +113,7 @@ def failure(problem: str, trace: str = "") -> Record:
 
 
 def _wait_for_runs(running: Iterable[Run], time_limit: float | None) -> list[Run]:
-    """Wait for runs to end, and end those beyond their time limit."""
+    """Wait for runs to finish, and stop runs beyond their time limit."""
     ready = wait([run.pipe for run in running], timeout=0.2)
     for run in running:
         if time_limit is not None and time.monotonic() - run.begun > time_limit:
@@ -124,7 +124,7 @@ def _wait_for_runs(running: Iterable[Run], time_limit: float | None) -> list[Run
 
 
 def _settings() -> dict[str, str]:
-    """Return our environment variables; the server has those from when it was started."""
+    """Return our environment variables; the server has older ones, from its start."""
     return {name: value for name, value in os.environ.items() if name.startswith("RULEWRIGHT_")}
 
 
@@ -143,7 +143,7 @@ def _work(trial: Job, pipe: Connection, settings: dict[str, str]) -> None:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let the server, when it is started, limit libraries to one thread."""
+    """Limit the libraries of the server to one thread when it is started."""
     before = {name: os.environ.get(name) for name in _ONE_THREAD}
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
     try:
@@ -157,7 +157,7 @@ def _one_thread() -> Iterator[None]:
 
 
 class RecordsError(ValueError):
-    """The file is in use, or is no file of records."""
+    """The file is in use, or is not a file of records."""
 
 
 class Records:
@@ -176,7 +176,7 @@ class Records:
         except BlockingIOError:
             os.close(self._lock)
             raise RecordsError(
-                f"{self.path}: another run is writing to this file. Wait for it, or take another "
+                f"{self.path}: another run is writing to this file. Wait for it, or use another "
                 "folder with --out."
             ) from None
         try:
@@ -190,22 +190,22 @@ class Records:
     def __exit__(self, *error: object) -> None:
         if self._file >= 0:
             os.close(self._file)
-        os.close(self._lock)  # which releases it
+        os.close(self._lock)  # releases the lock
 
     def append(self, record: Record) -> None:
         """Write a record to the disk."""
         line = (json.dumps(record) + "\n").encode()
-        if os.write(self._file, line) != len(line):  # the next run cuts off the incomplete line
+        if os.write(self._file, line) != len(line):  # the next run removes the incomplete line
             raise OSError(f"{self.path}: a record was written incompletely; is the disk full?")
         os.fsync(self._file)
         self.known[record["key"]] = record
 
     def drop(self, keys: Iterable[str]) -> None:
-        """Remove some records, from the file too, so that their trials are run again."""
+        """Remove some records, also from the file, so that their trials run again."""
         for key in keys:
             self.known.pop(key, None)
         text = "".join(json.dumps(record) + "\n" for record in self.known.values())
-        os.close(self._file)  # before it is replaced: Windows refuses to replace an open file
+        os.close(self._file)  # before the replacement: Windows cannot replace an open file
         self._file = -1
         replace_file(self.path, text.encode())
         self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
@@ -219,7 +219,7 @@ class Records:
             record = _parse_record(line)
             if record is None:
                 raise RecordsError(
-                    f"{self.path}: line {number} is no record. Move the file away, or take another "
+                    f"{self.path}: line {number} is not a record. Move the file, or use another "
                     "folder with --out."
                 )
             self.known[record["key"]] = record

@@ -1,8 +1,8 @@
 """Statistics of a comparison: means of records, ranks, Holm's correction, a test on folds.
 
-Figures of several learners are an array (n_sets, n_learners); a fold is a set here as well.
-Differences below 1e-12 of the largest figure count as 0: the last digits of a mean over folds
-depend on the order of the sum.
+Figures of several learners are an array (n_sets, n_learners); folds count as sets, too. Differences
+below 1e-12 of the largest figure count as 0: the last digits of a mean over folds depend on the
+order of the sum.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
 
 DIGITS = 12
-"""Decimals of a share of the largest figure that make a difference."""
+"""Number of significant decimals, relative to the largest figure."""
 PER_ROW = frozenset({"error", "log_loss", BRIER})
-"""Figures that are means over test rows, so that a fold counts by its rows."""
+"""Figures that are means over test rows, so that folds are weighted by their rows."""
 
 
 class FoldTest(NamedTuple):
@@ -46,7 +46,7 @@ def average_ranks(values: ArrayLike, *, lower_is_better: bool = True) -> FloatAr
 
 
 def holm(p_values: ArrayLike) -> FloatArray:
-    """Adjust the p-values of several tests, so that each may be compared with alpha itself."""
+    """Adjust the p-values of several tests, so that each may be compared with alpha."""
     raw = np.asarray(p_values, dtype=float)
     if raw.ndim != 1 or not ((raw >= 0) & (raw <= 1)).all():
         raise ValueError("p-values must be a row of numbers from 0 to 1")
@@ -60,8 +60,9 @@ def holm(p_values: ArrayLike) -> FloatArray:
 def corrected_resampled_t(differences: ArrayLike, n_train: float, n_test: float) -> FoldTest:
     """Test two learners on many splits of one data set, by Nadeau and Bengio (2003).
 
-    The splits share rows, so the variance of the mean is not 1/n of that of the differences: it is
-    taken as 1/n + n_test/n_train of it. Give rows or shares of rows: 9 and 1 for ten folds.
+    The splits share rows, so the variance of the mean is larger than 1/n times the variance of the
+    differences; the factor is 1/n + n_test/n_train. Pass rows or shares of rows: 9 and 1 for ten
+    folds.
     """
     splits = finite(differences)
     if splits.ndim != 1 or len(splits) < 2:
@@ -76,12 +77,12 @@ def corrected_resampled_t(differences: ArrayLike, n_train: float, n_test: float)
 
 
 def p_text(p_value: float) -> str:
-    """Write a p-value for a reader."""
+    """Format a p-value."""
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
 
 
 def without_noise(values: FloatArray, scale: float) -> FloatArray:
-    """Return the values as multiples of `scale`, without differences that are rounding errors."""
+    """Return the values as multiples of `scale`, without differences due to rounding."""
     return np.round(values / scale, DIGITS) if scale else np.zeros_like(values)
 
 
@@ -94,7 +95,7 @@ def ranks_by_set(values: ArrayLike, lower_is_better: bool) -> FloatArray:
 
 
 def figures_by_set(values: ArrayLike) -> FloatArray:
-    """Return figures as an array (n_sets, n_learners), or refuse them."""
+    """Return figures as an array (n_sets, n_learners), or raise an error."""
     array = np.asarray(values, dtype=float)
     if array.ndim != 2:
         raise ValueError(f"figures must have shape (n_sets, n_learners), not {array.shape}")
@@ -102,14 +103,14 @@ def figures_by_set(values: ArrayLike) -> FloatArray:
     if len(bad := np.argwhere(~np.isfinite(array))):
         row, column = bad[0].tolist()
         raise ValueError(
-            f"row {row}, column {column} is {array[row, column]}: leave out sets or learners "
+            f"row {row}, column {column} is {array[row, column]}: drop sets or learners "
             "without a figure"
         )
     return array
 
 
 def finite(values: ArrayLike) -> FloatArray:
-    """Return figures as an array, or refuse NaN and infinity."""
+    """Return figures as an array; refuse NaN and infinity."""
     array = np.asarray(values, dtype=float)
     if not np.isfinite(array).all():
         raise ValueError("the figures hold NaN or infinity")
@@ -117,7 +118,7 @@ def finite(values: ArrayLike) -> FloatArray:
 
 
 def ratio(numerator: float, denominator: float) -> float:
-    """Divide; the same figures in all folds are no difference, or a constant one."""
+    """Divide; equal figures in all folds give 0, or infinity for a constant difference."""
     if denominator == 0:
         return float(np.copysign(np.inf, numerator)) if numerator else 0.0
     return numerator / denominator
@@ -149,9 +150,9 @@ def select_failed(records: Iterable[Record]) -> list[Record]:
 
 
 def figures(records: Iterable[Record], name: str) -> dict[tuple[str, str], Figure]:
-    """Return a figure by learner and data set, from the repetitions in which no trial failed.
+    """Return a figure by learner and data set, from repetitions without a failed trial.
 
-    The other folds of a repetition with a failure may be the easier ones.
+    The other folds of a repetition with a failure may be easier.
     """
     groups: dict[tuple[str, str], dict[int, list[Record]]] = defaultdict(lambda: defaultdict(list))
     records = list(records)

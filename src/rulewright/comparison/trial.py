@@ -1,7 +1,7 @@
 """A trial: a learner, a data set, a split and a measure; its record is plain data.
 
-A protocol knows its places, pairs (repeat, fold), without seeing data; `split` returns the rows of
-one place, the same for every learner by seed. FoldProtocol are stratified.
+A protocol lists its places, pairs (repeat, fold), without data; `split` returns the rows of a
+place, the same for every learner and seed. Folds are stratified.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
 
 Record: TypeAlias = dict[str, Any]
 Figures = dict[str, Any]
-"""What is measured of a fit, by name."""
+"""Measured figures of a fit, by name."""
 MEGABYTE = 2**20
 
 
 class Data(Protocol):
-    """The rows of a trial, called `label` in the tables."""
+    """The rows of a trial; `label` is their name in tables."""
 
     @property
     def label(self) -> str:
-        """What the rows are called."""
+        """Name of the rows."""
 
     def __hash__(self) -> int: ...
 
@@ -59,7 +59,7 @@ class Data(Protocol):
 
 @dataclass(frozen=True)
 class FileData:
-    """A `file` with the columns `target` and `nominal`, called `label` in the tables.
+    """A `file` with the columns `target` and `nominal`; `label` is its name in tables.
 
     `reading` are other options of `read_table`.
     """
@@ -85,7 +85,7 @@ class FileData:
 
 
 class Job(Protocol):
-    """What is run in a process of its own and leaves a record, such as a trial."""
+    """A unit of work that runs in its own process and leaves a record, such as a trial."""
 
     @property
     def key(self) -> str:
@@ -99,7 +99,7 @@ class Job(Protocol):
 
 
 def score(worker: Worker, train: Table, test: Table) -> Figures:
-    """Give error, balanced accuracy, log-loss, Brier score and AUC on new rows, size and cost."""
+    """Return error, balanced accuracy, log-loss, Brier score and AUC on new rows, size and cost."""
     rows, asked = worker.prepare(train), worker.prepare(test)
     with Cost() as fit:
         worker.fit(rows)
@@ -109,7 +109,7 @@ def score(worker: Worker, train: Table, test: Table) -> Figures:
 
 
 def judge_answers(test: Table, codes: IntArray, shares: FloatArray) -> dict[str, float]:
-    """Judge labels and probabilities by the classes of the rows."""
+    """Evaluate labels and probabilities against the classes of the rows."""
     truth, weights = test.known_target.codes, np.ones(test.n_rows)
     return {
         "error": float(np.mean(codes != truth)),
@@ -134,7 +134,7 @@ def _costs(fit: Cost, predict: Cost) -> dict[str, float]:
 def resident(key: str) -> int:
     """Return `VmRSS` (now) or `VmHWM` (peak) of this process in bytes.
 
-    Linux's ru_maxrss starts from the parent's peak, so it is used only where /proc is absent.
+    Linux's ru_maxrss starts from the parent's peak, so it is only used without /proc.
     """
     status = Path("/proc/self/status")
     if not status.exists():
@@ -145,13 +145,13 @@ def resident(key: str) -> int:
 
 
 def forget_peak() -> None:
-    """Reset the peak to the present, if the system allows it; else it can only look larger."""
+    """Reset the memory peak if the system allows it; otherwise it may be overestimated."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def processor_seconds() -> float:
-    """Return the processor time of this process and of its children that have ended."""
+    """Return the processor time of this process and of its finished children."""
     spent = os.times()
     return time.process_time() + spent.children_user + spent.children_system
 
@@ -180,8 +180,8 @@ class Cost:
 class Trial:
     """One fit of a learner on a split of a data set, and its evaluation.
 
-    `seed` is that of the splits; the learner's own follows from it and the place. `measure` is a
-    function of a module, which gets the learner, training and test rows, and `options`.
+    `seed` belongs to the splits; the learner's seed follows from it and the place. `measure` is
+    a module-level function of the learner, training and test rows, and `options`.
     """
 
     learner: Learner
@@ -247,17 +247,17 @@ def all_trials(
 
 
 def _write_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings as JSON data: an object, such as a stopping rule, as its text."""
+    """Return settings as JSON data; objects, such as stopping rules, as text."""
     return {name: str(v) if is_dataclass(v) else v for name, v in parameters.items()}
 
 
 def _protocol_key(protocol: Splits) -> str:
-    """Return how keys of records name a protocol: folds by the name of their first version."""
+    """Return the name of a protocol in keys of records: folds keep their original name."""
     return "Folds" if isinstance(protocol, FoldProtocol) else type(protocol).__name__
 
 
 def _without_extent(protocol: Splits) -> dict[str, Any]:
-    """Leave out the number of splits: one split does not depend on the others."""
+    """Drop the number of splits: a split does not depend on the others."""
     extent = {"n_repeats", "n_splits", "used"}
     return {name: value for name, value in asdict(protocol).items() if name not in extent}
 
@@ -268,7 +268,7 @@ def _load_table(data: Data) -> Table:
 
 
 class Place(NamedTuple):
-    """Which split of a protocol."""
+    """A split of a protocol: repeat and fold."""
 
     repeat: int
     fold: int
@@ -282,7 +282,7 @@ class Split(NamedTuple):
 
 
 class Splits(Protocol):
-    """The methods of a dataclass that tells training rows from test rows."""
+    """A dataclass that splits rows into training and test rows."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 

@@ -1,4 +1,4 @@
-"""Tables, targets and their readers: data are checked once, when they are read."""
+"""Tables, targets and their readers: data are validated once, when they are read."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Columns that a person names, and reads by choices: codes of missing values, written numbers."""
+"""User choices for columns: codes of missing values, numbers and dates written as text."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -16,16 +16,16 @@ from rulewright.data.schema import WORDS, Choices, How, column_and_word, label_o
 from rulewright.data.source import Raw, Source, Wanted
 from rulewright.data.values import convert_values, exact_number
 
-_MARKED_ROWS = 100_000  # looked at together, to find how a column writes numbers
+_MARKED_ROWS = 100_000  # rows per step when detecting how a column writes numbers
 
 
 def apply_choices(source: Source, choices: Choices) -> Source:
-    """Return a source whose columns are loaded by the choices of a person."""
+    """Return a source whose columns are loaded according to the user's choices."""
     return ChosenColumns(source, choices).source()
 
 
 class ChosenColumns:
-    """A table whose columns, and those of its parts, are read as a person says."""
+    """A table whose columns, including those of its parts, follow the user's choices."""
 
     def __init__(self, source: Source, choices: Choices) -> None:
         self._whole, self._codes = source, choices.codes(source.names)
@@ -37,7 +37,7 @@ class ChosenColumns:
         return replace(self.part(self._whole), split=self._split)
 
     def part(self, part: Source) -> Source:
-        """Return a part of the table, of those into which it can be split."""
+        """Return a part of the table."""
         return replace(part, load=partial(self._load, part))
 
     def _split(self, n_rows: int) -> Iterator[Source]:
@@ -59,7 +59,7 @@ class ChosenColumns:
         return name in self._how or name in self._orders
 
     def _marks_of(self, position: int, form: Wanted) -> TextTraits:
-        """Return the marks of the numbers that a whole column writes."""
+        """Return the number formats in a complete column."""
         key, name = (position, form), self._whole.names[position]
         if key not in self._marks:
             found = NumberTexts().marks
@@ -73,7 +73,7 @@ class ChosenColumns:
 
 
 def drop_unlabelled_rows(source: Source, target: int) -> Source:
-    """Leave out the rows without a target, and tell how many."""
+    """Drop the rows without a target, and report how many."""
     name = source.names[target]
     values = convert_values(name, source.load(target, "labels")).values
     known = values != None if values.dtype.kind == "O" else values == values  # noqa: E711
@@ -86,7 +86,7 @@ def drop_unlabelled_rows(source: Source, target: int) -> Source:
         raw = source.load(position, wanted)
         return raw._replace(values=raw.values[known])
 
-    text = f"missing in {format_count(int((~known).sum()), 'row')}, left out as asked for"
+    text = f"missing in {format_count(int((~known).sum()), 'row')}, left out as requested"
     note = Finding("unlabelled", name, text)
     n_rows, notes = int(known.sum()), (*source.notes, note)
     index = None if source.index is None else source.index[known]
@@ -94,18 +94,18 @@ def drop_unlabelled_rows(source: Source, target: int) -> Source:
 
 
 def check_missing_codes(missing: Any) -> tuple[str, ...]:
-    """Check codes of missing values: texts or numbers, one or several."""
+    """Validate codes of missing values: strings or numbers, one or several."""
     if missing is None:
         return ()
     several = isinstance(missing, Iterable) and not isinstance(missing, str | Mapping)
     try:
         return tuple(dict.fromkeys(label_of(code) for code in (missing if several else [missing])))
     except DataError as error:
-        raise DataError(f"missing: expected texts or numbers, got {missing!r:.60}.") from error
+        raise DataError(f"missing: expected strings or numbers, got {missing!r:.60}.") from error
 
 
 def without_codes(name: str, raw: Raw, codes: set[str]) -> Raw:
-    """Take codes for missing values."""
+    """Replace codes by missing values."""
     values = raw.values.astype(object) if raw.values.dtype.kind in "UT" else raw.values
     coded = _match_codes(values, codes)
     if not coded.any():
@@ -116,14 +116,14 @@ def without_codes(name: str, raw: Raw, codes: set[str]) -> Raw:
     values = values.copy()
     values[coded] = np.nan if values.dtype.kind == "f" else None
     declared = raw.declared and tuple(v for v in raw.declared if label_of(v) not in codes)
-    said = "read as missing, as asked for"
+    said = "read as missing, as requested"
     note = of_values("missing code", name, found, int(coded.sum()), said)
     decisions = (*raw.decisions, note)
     return raw._replace(values=values, declared=declared, decisions=decisions)
 
 
 def numbers_of_text(name: str, raw: Raw, how: How) -> Raw:
-    """Read the numbers that the text of a column writes; other text is missing if coerced."""
+    """Parse the numbers in a text column; other text is missing if coerced."""
     raw = convert_values(name, raw)
     if raw.type in ("number", "boolean"):
         return raw
@@ -145,7 +145,7 @@ def numbers_of_text(name: str, raw: Raw, how: How) -> Raw:
 
 
 def dates_of_text(name: str, raw: Raw, order: Order) -> Raw:
-    """Read the dates that the text of a column writes, in one order of day, month and year."""
+    """Parse the dates in a text column, with a given order of day, month and year."""
     moments = np.full(len(raw.values), np.datetime64("NaT"), dtype="M8[ms]")
     if raw.values.dtype.kind not in "OUT":
         return raw
@@ -163,7 +163,7 @@ def dates_of_text(name: str, raw: Raw, order: Order) -> Raw:
 
 
 def _match_codes(values: NDArray[Any], codes: set[str]) -> NDArray[np.bool_]:
-    """Return which values are one of some codes."""
+    """Return which values are equal to one of the codes."""
     numbers = set()
     for code in codes:
         try:
@@ -191,7 +191,7 @@ ColumnChoice = str | int | Iterable[str | int] | None
 def read_choices(
     source: Source, missing: Any, **kinds: ColumnChoice
 ) -> tuple[Choices, dict[int, str]]:
-    """Return what is said of the values of columns, and the kinds that are given."""
+    """Return the choices for the values of columns, and the given kinds."""
     words: dict[str, dict[str, Any]] = {option: {} for option in WORDS}
     chosen_kinds: dict[int, str] = {}
     for kind, columns in kinds.items():
@@ -230,7 +230,7 @@ def position(source: Source, column: str | int, option: str) -> int:
         offer = offer_names(column, source.names)
         raise DataError(f"{option}={column!r}: there is no such column. {offer}")
     if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
-        raise DataError(f"{option}: columns are given by name or position, got {column!r}.")
+        raise DataError(f"{option}: name columns by name or position, got {column!r}.")
     if not -n_columns <= column < n_columns:
         raise DataError(f"{option}={column}: there are only {n_columns} columns.")
     return int(column) % n_columns

@@ -39,27 +39,27 @@ def _as_option(match: re.Match[str]) -> str:
 
 
 class DataError(ValueError):
-    """Data, a schema or a file that cannot be used as it is."""
+    """Data, a schema or a file that cannot be used."""
 
 
 class DataTypeError(DataError, TypeError):
-    """A value or a container of a type that no column can hold."""
+    """A value or a container of an unsupported type."""
 
 
 class RowError(DataError):
-    """An error about one row, counted from 0, whose number stands between two texts."""
+    """An error about one row (counted from 0), with its number between two texts."""
 
     def __init__(self, before: str, row: int, after: str) -> None:
         super().__init__(f"{before}row {row} (counting from 0){after}")
         self.before, self.row, self.after = before, row, after
 
     def after_rows(self, n_rows: int) -> Self:
-        """Return the error as it is in a table that has some rows before those that were read."""
+        """Return the error with the row number shifted by rows that precede the part read."""
         return type(self)(self.before, self.row + n_rows, self.after)
 
 
 class RowTypeError(RowError, DataTypeError):
-    """A value of a type that no column can hold, in one row."""
+    """A value of an unsupported type in one row."""
 
 
 class DataWarning(UserWarning):

@@ -1,4 +1,4 @@
-"""Findings: what a person should know of a column, with the option that decides otherwise."""
+"""Findings: facts about a column that a person should know, with the option that changes them."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -9,11 +9,11 @@ _SHOWN_VALUES = 3
 
 
 class Values(NamedTuple):
-    """Values of a column that a finding is about."""
+    """The values of a column that a finding is about."""
 
     n_values: int
-    different: tuple[str, ...]  # some, in the order in which they occur
-    said: str  # of them
+    different: tuple[str, ...]  # examples, in order of occurrence
+    said: str  # the statement about them
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Finding:
     kind: str  # such as "missing code", "nearly numeric", "leak"
     column: str | None  # None for the whole table
     text: str
-    remedy: str = ""  # what decides otherwise, in the words of the command line
+    remedy: str = ""  # how to change it, in terms of the command line
     values: Values | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
@@ -38,14 +38,14 @@ class Finding:
 def of_values(
     kind: str, column: str, values: Iterable[str], n_values: int, said: str, remedy: str = ""
 ) -> Finding:
-    """Tell of some values of a column how many there are, and what they are."""
+    """Create a finding about some values of a column: their number and examples."""
     different = tuple(dict.fromkeys(values))[: _SHOWN_VALUES + 1]
     text = f"{format_count(n_values, 'value')} {quote_examples(list(different))} {said}"
     return Finding(kind, column, text, remedy, Values(n_values, different, said))
 
 
 def join_findings(findings: Iterable[Finding]) -> list[Finding]:
-    """Join what is told of parts of a table: values are added up, other facts are told once."""
+    """Merge findings about parts of a table: sum the numbers of values, keep other facts once."""
     found: dict[tuple[str, str | None], Finding] = {}
     for new in findings:
         old = found.setdefault((new.kind, new.column), new)
@@ -64,17 +64,17 @@ def format_count(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def quote_examples(texts: list[str], most: int = _SHOWN_VALUES) -> str:
-    """Quote the first of some texts."""
+    """Quote the first few texts."""
     quoted = [repr(text if len(text) <= 24 else f"{text[:21]}...") for text in texts[:most]]
     return ", ".join(quoted) + (", ..." if len(texts) > most else "")
 
 
 def report_skipped_rows(lines: list[int], reasons: list[str]) -> tuple[Finding, ...]:
-    """Tell of lines that were left out, if any were."""
+    """Report skipped lines, if there are any."""
     if not lines:
         return ()
     more = ", ..." if len(lines) > _SHOWN_LINES else ""
     listed = ", ".join(map(str, lines[:_SHOWN_LINES])) + more
     where = f"line{'s' * (len(lines) != 1)} {listed}"
-    text = f"{format_count(len(lines), 'row')} skipped as asked for ({', '.join(reasons)}): {where}"
+    text = f"{format_count(len(lines), 'row')} skipped as requested ({', '.join(reasons)}): {where}"
     return (Finding("bad rows", None, text),)

@@ -1,4 +1,4 @@
-"""Dataframes of pandas, polars or pyarrow, made of plain columns and of labels."""
+"""Dataframes of pandas, polars or pyarrow from plain columns and label columns."""
 
 from collections.abc import Callable, Mapping
 from importlib import util
@@ -28,16 +28,16 @@ def to_frame(
     instead: str = "rules_table(), which is a dict of columns",
 ) -> Any:
     """
-    Make a dataframe with the library asked for, or the first installed.
+    Create a dataframe with the requested library, or the first installed one.
 
     Parameters
     ----------
     columns : mapping of str to list, array or LabelColumn
-        The columns; NaN, NaT and None are missing.
+        The columns; NaN, NaT and None are missing values.
     backend : {"pandas", "polars", "pyarrow"}, optional
         The library.
     instead : str
-        What a person can do without any of them.
+        The alternative without any of these libraries.
     """
     if backend is not None and backend not in BACKENDS:
         raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
@@ -46,7 +46,7 @@ def to_frame(
     if found is None:
         raise ImportError(
             f"a dataframe needs {' or '.join(wanted)}: install one of them with "
-            f"'pip install {wanted[0]}', or take {instead}"
+            f"'pip install {wanted[0]}', or use {instead}"
         )
     made, library = _MAKERS[found], optional(found)
     native = {name: made(library, values) for name, values in columns.items()}
@@ -61,7 +61,7 @@ def _pandas(pd: Any, values: Any) -> Any:
 
 def _polars(pl: Any, values: Any) -> Any:
     if isinstance(values, LabelColumn):
-        texts = list(map(label_of, values.labels))  # others cannot be declared
+        texts = list(map(label_of, values.labels))  # only text can be declared
         codes = pl.Series(values.codes.tolist(), dtype=pl.Int64).replace(-1, None)
         return pl.Series(texts, dtype=pl.Enum(texts)).gather(codes)
     if isinstance(values, np.ndarray) and values.dtype.kind == "f":
@@ -72,7 +72,7 @@ def _polars(pl: Any, values: Any) -> Any:
 def _pyarrow(pa: Any, values: Any) -> Any:
     if isinstance(values, LabelColumn):
         codes = pa.array(values.codes, mask=values.codes < 0)
-        # numbers would be read as numbers: only text is always a label
+        # Numbers would be read back as numbers; only text is always a label.
         labels = pa.array(list(map(label_of, values.labels)))
         return pa.DictionaryArray.from_arrays(codes, labels, ordered=values.ordered)
     return pa.array(values, from_pandas=isinstance(values, np.ndarray))

@@ -1,7 +1,7 @@
-"""Fields of JSON objects, declared once: readers check them, and the schema of files lists them.
+"""Fields of JSON objects, declared once, for validation and for the JSON schema of files.
 
-A part of the schema is plain JSON schema as a dict. It may hold a `Definition`, which others refer
-to by its name, and functions that return a part, for what is known later.
+A part of the schema is plain JSON schema as a dict. It may contain a `Definition`, which others
+refer to by name, and functions that return a part, for parts known only later.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ PLACE: Part = {"type": "integer", "minimum": 0}
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """A part that has a name."""
+    """A named part."""
 
     name: str
     part: Part | Callable[[], Part]
@@ -29,15 +29,15 @@ class Definition:
 
 @dataclass(frozen=True, eq=False)
 class Fields:
-    """The fields that a JSON object has and may have."""
+    """The required and optional fields of a JSON object."""
 
-    needed: Mapping[str, Any]  # what each field holds, as a part of the schema
+    needed: Mapping[str, Any]  # required fields with their schemas
     optional: Mapping[str, Any] = field(default_factory=dict)
-    about: str = ""  # what the object is
-    more: Part = field(default_factory=dict)  # what the schema says of the fields together
+    about: str = ""  # description of the object
+    more: Part = field(default_factory=dict)  # schema of all fields together
 
     def fit(self, obj: object) -> TypeGuard[dict[str, Any]]:
-        """Return whether an object has all needed fields and no unknown ones."""
+        """Return whether an object has all required fields and no unknown ones."""
         if not isinstance(obj, dict) or not self.needed.keys() <= obj.keys():
             return False
         return len(obj) == len(self.needed) or all(
@@ -56,12 +56,12 @@ class Fields:
         }
 
     def of_column(self) -> "Fields":
-        """Return the fields with the name of a column before them."""
+        """Return the fields, preceded by the name of a column."""
         return Fields({"column": TEXT, **self.needed}, self.optional, self.about, self.more)
 
 
 def described(text: str, part: Part) -> Part:
-    """Say what a part is; an empty text says nothing."""
+    """Add a description to a part; an empty one adds nothing."""
     return {"description": text, **part} if text else part
 
 
@@ -76,12 +76,12 @@ def define(name: str, part: Part | Callable[[], Part]) -> Part:
 
 
 def resolve(part: Any, definitions: dict[str, Any]) -> Any:
-    """Return a part as plain JSON; what it refers to is added to the definitions."""
+    """Return a part as plain JSON; add the definitions it refers to."""
     if callable(part):
         return resolve(part(), definitions)
     if isinstance(part, Definition):
         if part.name not in definitions:
-            definitions[part.name] = None  # a definition may refer to itself
+            definitions[part.name] = None  # definitions may be recursive
             definitions[part.name] = resolve(part.part, definitions)
         return f"#/$defs/{part.name}"
     if isinstance(part, Mapping):

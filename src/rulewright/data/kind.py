@@ -1,6 +1,6 @@
-"""The kind of a column: all that differs between numbers, labels and kinds to come.
+"""The kind of a column: everything that differs between numbers, labels and other kinds.
 
-A new kind is one file in ``data/kinds/`` and one line in ``data/kinds/__init__.py``.
+To add a kind, add a file in ``data/kinds/`` and a line in ``data/kinds/__init__.py``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LARGEST = sys.float_info.max
 
 
 class SqlWords(Protocol):
-    """How one database writes values, and reads columns given by a name and an expression."""
+    """How a database writes values, and reads columns given by a name and an expression."""
 
     @property
     def name(self) -> str:
@@ -41,51 +41,51 @@ class SqlWords(Protocol):
         """Write a string."""
 
     def double(self, column: str, expression: str) -> str:
-        """Write the reading of a numeric column: doubles, NaN as NULL, else an error."""
+        """Write a numeric column: doubles, NaN as NULL, else an error."""
 
     def label(self, column: str, expression: str) -> str:
-        """Write the reading of labels as text, and an error for what is no exact label."""
+        """Write a column of labels as text, with an error for values that are not exact labels."""
 
     def truth(self, column: str, expression: str) -> str:
-        """Write the reading of Booleans as 1 and 0, and of what is neither as another number."""
+        """Write a Boolean column as 1 and 0, and invalid values as another number."""
 
     def label_number(self, column: str, expression: str) -> str:
-        """Write the reading of labels that are numbers, NaN as NULL, else an error."""
+        """Write a column of numeric labels, NaN as NULL, else an error."""
 
     def moment(self, column: str, expression: str) -> str:
-        """Write the reading of dates and date-times to the millisecond, else an error."""
+        """Write a column of dates and date-times to the millisecond, else an error."""
 
     def moment_number(self, value: str) -> str:
-        """Write the milliseconds since 1970 of what `moment` reads."""
+        """Write the milliseconds since 1970 of the output of `moment`."""
 
     def moment_literal(self, short: str, full: str) -> str:
-        """Write a moment, given by its short text and that to the millisecond."""
+        """Write a time, given by its short text and its text to the millisecond."""
 
 
 class Kind(ABC):
-    """What a kind of columns does; a kind has no state.
+    """The behaviour of a kind of columns; stateless.
 
-    Values of an ordered kind are float64 with NaN for missing, and ``Range`` fits them. Values of
-    other kinds are int32 codes of labels with -1 for missing, and ``Labels`` fits them.
+    Values of an ordered kind are float64 with NaN for missing, with ``Range`` conditions. Values of
+    other kinds are int32 label codes with -1 for missing, with ``Labels`` conditions.
     """
 
     name: ClassVar[str]  # in schemas and messages
     ordered: ClassVar[bool]
-    fields: ClassVar[Mapping[str, Part]] = {}  # of the JSON form, beside ``name`` and ``kind``
-    arithmetic: ClassVar[bool] = False  # whether values are numbers to add, scale and round
-    operators: ClassVar[tuple[str, ...]]  # of the conditions that fit
-    literal: ClassVar[re.Pattern[str]] = re.compile(r"(?!)")  # a threshold in the text of a rule
+    fields: ClassVar[Mapping[str, Part]] = {}  # of the JSON form, besides ``name`` and ``kind``
+    arithmetic: ClassVar[bool] = False  # whether values can be added, scaled and rounded
+    operators: ClassVar[tuple[str, ...]]  # of matching conditions
+    literal: ClassVar[re.Pattern[str]] = re.compile(r"(?!)")  # a threshold in rule text
 
     def claims(self, raw: Raw) -> bool:
-        """Return whether a column of values of any type, whose kind is not given, is of this kind.
+        """Return whether a column of any type, without a given kind, is of this kind.
 
-        Kinds are asked in the order of `KINDS`. Objects that no kind claims are numeric if all of
-        them are numbers, else nominal.
+        Kinds are asked in the order of `KINDS`. Objects that no kind claims are numeric if all are
+        numbers, else nominal.
         """
         return False
 
     def wanted(self, schema: ColumnSchema | None) -> Wanted:
-        """Return the form in which a reader loads a column, of a known schema or a new one."""
+        """Return the form in which a reader loads a column with a known or new schema."""
         return "any"
 
     @abstractmethod
@@ -94,18 +94,18 @@ class Kind(ABC):
 
     @abstractmethod
     def read_like(self, schema: ColumnSchema, raw: Raw) -> Column:
-        """Check the values of a column whose schema is known."""
+        """Validate the values of a column with a known schema."""
 
     def recode(self, column: Column, schema: ColumnSchema) -> Column:
-        """Bring a column of this kind to another schema of this kind."""
+        """Convert a column of this kind to another schema of this kind."""
         return replace(column, schema=schema)
 
     @abstractmethod
     def raw(self, column: Column) -> Raw:
-        """Return the values of a column as a container would hold them, for another kind."""
+        """Return the values of a column in container form, for another kind."""
 
     def to_frame_values(self, column: Column) -> NDArray[Any] | LabelColumn:
-        """Return the values of a column as a dataframe holds them; reading keeps the kind."""
+        """Return the values of a column for a dataframe; reading them restores the kind."""
         return self.raw(column).values
 
     @abstractmethod
@@ -117,27 +117,27 @@ class Kind(ABC):
         return {}
 
     def from_json(self, name: str, fields: dict[str, Any]) -> dict[str, Any]:
-        """Check the `fields` of a column and return the fields of its schema."""
+        """Validate the `fields` of a column and return the fields of its schema."""
         return {}
 
     def write(self, value: Any) -> str:
-        """Write a threshold such that `parse` returns it, or a label."""
+        """Write a label, or a threshold such that `parse` restores it."""
         return str(value)
 
     def parse(self, text: str) -> Any:
-        """Read a threshold that matches `literal`, or a label."""
+        """Parse a threshold that matches `literal`, or a label."""
         return text
 
     def snap(self, value: float, *, up: bool) -> float:
-        """Return the threshold nearest to a number on one side that values can have."""
+        """Return the nearest valid threshold on one side of a number."""
         return value
 
     def between(self, low: float, high: float, near: float | None = None) -> float:
-        """Return the threshold strictly between two values that is shortest to write."""
+        """Return the shortest threshold strictly between two values."""
         return short_between(low, high, near)
 
     def to_table_value(self, value: float) -> Any:
-        """Return the value that a table holds for a stored number."""
+        """Return the table value of a stored number."""
         return value
 
     def number(self, value: Any) -> float:
@@ -151,12 +151,12 @@ class Kind(ABC):
 
     @property
     def extremes(self) -> tuple[float, ...]:
-        """Values of an ordered kind that exports may get wrong."""
+        """Values of an ordered kind that exports may handle incorrectly."""
         return (math.nan, 0.0, -0.0, 1.0, -1.0, 5e-324, _LARGEST, -_LARGEST)
 
     @abstractmethod
     def describe(self, column: Column, write_label: Callable[[str], str] = str) -> str:
-        """Describe the values of a column in one line, its labels as `write_label` writes them."""
+        """Describe the values of a column in one line, with labels formatted by `write_label`."""
 
     @abstractmethod
     def reader(self, schema: ColumnSchema) -> str:
@@ -164,7 +164,7 @@ class Kind(ABC):
 
     @abstractmethod
     def sql_value(self, schema: ColumnSchema, expression: str, sql: SqlWords) -> str:
-        """Write how SQL reads a column, given by an expression, as the model does."""
+        """Write how SQL reads a column, given by an expression, as in the model."""
 
     def sql_number(self, value: str, sql: SqlWords) -> str:
         """Write the stored number of a value that `sql_value` reads."""
@@ -176,19 +176,19 @@ class Kind(ABC):
 
 
 KINDS: dict[str, Kind] = {}
-"""All kinds by name; a column whose kind is not given belongs to the first that claims it."""
+"""All kinds by name; without a given kind, the first that claims a column is used."""
 
 
-_DIGITS = 17  # enough to write any float so that reading restores it
+_DIGITS = 17  # enough to restore any float from its text
 
 
 def short_between(low: float, high: float, near: float | None = None) -> float:
     """Return the shortest decimal strictly between two numbers, so that ``x <= it`` separates them.
 
-    Short means a whole number if there is one, and few significant digits. Of the shortest, the one
-    nearest to `near` (by default the middle) is returned, of two equally near the one nearer to 0;
-    0 itself if it lies between and `near` is closer to it than a tenth of the gap. The numbers may
-    be infinite. If no float lies strictly between them, the result is `low`.
+    Integers come first, then few significant digits. Ties go to the decimal nearest to `near` (by
+    default the middle), then to the one nearer to 0. The result is 0 if it lies between and `near`
+    is closer to it than a tenth of the gap. The numbers may be infinite. If no float lies strictly
+    between them, the result is `low`.
     """
     if not low < high or near != near:
         raise ValueError(f"needs low < high and no NaN, not low={low}, high={high}, near={near}")
@@ -208,7 +208,7 @@ def short_between(low: float, high: float, near: float | None = None) -> float:
 
 
 def _next_whole(number: float) -> float:
-    """Round up; a large float is whole already."""
+    """Round up; large floats are integers already."""
     return float(math.ceil(number)) if abs(number) < 2**53 else number
 
 
@@ -219,12 +219,12 @@ def _middle(low: float, high: float) -> float:
 
 
 def _fewest_digits(first: float, last: float, near: float) -> float:
-    """Find the float in ``[first, last]`` with the fewest digits nearest to `near`, not 0."""
+    """Find the float in ``[first, last]`` with the fewest digits, nearest to `near`, not 0."""
     text = f"{abs(near):.{_DIGITS - 1}e}"  # d.dddddddddddddddde±xx
     digits, exponent = int(text[0] + text[2 : _DIGITS + 1]), int(text[_DIGITS + 2 :])
     sign = "-" if near < 0 else ""
     shortest, fewest, most = near, 1, _DIGITS
-    # Bisection works because a decimal that fits also fits when written with more digits.
+    # Bisection works because a decimal that fits also fits with more digits.
     while fewest < most:
         kept = (fewest + most) // 2
         below, rest = divmod(digits, power := 10 ** (_DIGITS - kept))

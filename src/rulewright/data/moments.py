@@ -1,4 +1,4 @@
-"""Dates and date-times as whole milliseconds since 1970, and as text."""
+"""Dates and date-times as integer milliseconds since 1970, and as text."""
 
 import datetime
 import re
@@ -18,7 +18,7 @@ ISO = re.compile(
 FIRST, LAST = -62_135_596_800_000, 253_402_300_799_999  # the years 1 to 9999
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _PARTS = {"d": r"(?P<d>\d{1,2})", "m": r"(?P<m>\d{1,2})", "y": r"(?P<y>\d{4}|\d\d)"}
-_CENTURIES = ("19", "20")  # of years of two digits: 1969 to 2068
+_CENTURIES = ("19", "20")  # for two-digit years: 1969 to 2068
 _ORDERED = {
     order: re.compile(
         r"{}(?P<mark>[-/.]){}(?P=mark){}(?P<time>[T ].*)?".format(
@@ -31,9 +31,9 @@ _ORDERED = {
 
 
 def from_text(text: str, order: Order | None = None) -> int:
-    """Return the moment of an ISO date or date-time, in UTC if it has an offset; else ValueError.
+    """Return the time of an ISO date or date-time, in UTC if it has an offset; else ValueError.
 
-    With an order of day, month and year the parts may be joined by ``-``, ``/`` or ``.``.
+    With an order of day, month and year the parts may be separated by ``-``, ``/`` or ``.``.
     """
     text = text.strip()
     if order is not None and (match := _ORDERED[order].fullmatch(text)):
@@ -55,7 +55,7 @@ def from_text(text: str, order: Order | None = None) -> int:
 
 
 def has_offset(text: str) -> bool:
-    """Return whether a date-time says how far it is from UTC."""
+    """Return whether a date-time has a UTC offset."""
     match = ISO.fullmatch(text.strip())
     return match is not None and bool(match[8] or match[9])
 
@@ -67,7 +67,7 @@ def is_absent(value: Any) -> bool:
 
 
 def from_object(value: Any) -> float | None:
-    """Return the moment of a date, a date-time or text, NaN if missing, None if it is neither."""
+    """Return the time of a date, date-time or text; NaN if missing, None for other types."""
     if isinstance(value, str):
         try:
             return from_text(value)
@@ -89,7 +89,7 @@ def from_object(value: Any) -> float | None:
 
 
 def to_text(moment: float, separator: str = "T", *, full: bool = False) -> str:
-    """Write a whole number of milliseconds: a date, and as much of a time as it needs."""
+    """Format integer milliseconds: a date, and as much of a time as needed."""
     days, rest = divmod(int(moment), DAY)
     date = datetime.date.fromordinal(days + _EPOCH).isoformat()
     if rest == 0 and not full:
@@ -104,7 +104,7 @@ def to_text(moment: float, separator: str = "T", *, full: bool = False) -> str:
 
 
 def coarsest(first: int, last: int, near: float) -> int:
-    """Return the start of the longest unit, year to second, in a span: the one nearest to `near`.
+    """Return the start of the longest unit (year to second) in a span, nearest to `near`.
 
     Without any it is the millisecond nearest to `near`.
     """

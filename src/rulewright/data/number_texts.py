@@ -1,4 +1,4 @@
-"""Numbers as people write them: thousands separators, decimal commas, currencies and per cent."""
+"""Numbers written as text: thousands separators, decimal commas, currencies and per cent."""
 
 import math
 import re
@@ -19,9 +19,9 @@ from rulewright.data.values import text_to_number
 MISSING_CODES = frozenset(
     {"", "-", "--", ".", "..", "?", "n/a", "na", "nan", "none", "null", "#n/a"}
 )
-"""Read as missing among numbers, in any case and with blanks around; labels are left alone."""
+"""Read as missing among numbers, in any case and with surrounding blanks; labels are unchanged."""
 
-_LONGEST = 64  # a longer text is no number
+_LONGEST = 64  # longer texts are not numbers
 _CURRENCY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY|INR)"
 _PARTS = re.compile(
     rf"(?P<sign>[-+\u2212]?)\s*(?P<before>{_CURRENCY}?)\s*(?P<inner>[-+\u2212]?)"
@@ -56,17 +56,17 @@ class _Cell:
 
 @dataclass(frozen=True)
 class TextTraits:
-    """What the texts of a column have in common; those of its parts add up to those of all."""
+    """Number formats in the texts of a column; the traits of parts can be added."""
 
-    votes: Mapping[str, int]  # rows that only this decimal mark can read
-    units: Mapping[str, frozenset[str]]  # of the numbers that this decimal mark reads
-    signs: Mapping[str, frozenset[str]]  # between the digits of those that are not plain
-    refused: frozenset[str] = frozenset()  # decimal marks that cannot read all texts
+    votes: Mapping[str, int]  # rows that require this decimal mark
+    units: Mapping[str, frozenset[str]]  # units of the numbers with this decimal mark
+    signs: Mapping[str, frozenset[str]]  # separators in numbers that are not plain
+    refused: frozenset[str] = frozenset()  # decimal marks that do not fit all texts
     plain: bool = True  # whether all texts are plain numbers
 
     @classmethod
     def of(cls, cells: Mapping[str, _Cell | None], counts: Mapping[str, int]) -> "TextTraits":
-        """Look at texts that are no codes; `cells` has None for those that are no numbers."""
+        """Analyse texts that are not codes; `cells` has None for texts that are not numbers."""
         votes: Counter[str] = Counter()
         units: dict[str, set[str]] = {mark: set() for mark in _BODIES}
         signs: dict[str, set[str]] = {mark: set() for mark in _BODIES}
@@ -92,14 +92,14 @@ class TextTraits:
         )
 
     def decimal(self, how: How | None) -> str:
-        """Return the decimal mark: a comma if more rows can only be read so, else a point."""
+        """Return the decimal mark: a comma if more rows require it, else a point."""
         if how in ("thousands", "comma"):
             return "." if how == "thousands" else ","
         return max(_BODIES, key=lambda mark: self.votes.get(mark, 0))
 
 
 class NumberTexts:
-    """The texts of a column, or of some rows of it, and the numbers that they write.
+    """The texts of a column, or of some of its rows, and the numbers they represent.
 
     `counts` gives the rows of each text in place of the column, `marks` what is known of the whole.
     """
@@ -124,7 +124,7 @@ class NumberTexts:
 
     @property
     def units(self) -> set[str]:
-        """Currencies and per cent signs; "" for numbers without one, where others have per cent."""
+        """Currencies and per cent signs; "" for numbers without a unit if others have per cent."""
         found = set(self.marks.units[self.decimal])
         return found if "%" in found else found - {""}
 
@@ -136,17 +136,17 @@ class NumberTexts:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether all that is not missing is numbers of one unit."""
+        """Whether all known values are numbers with one unit."""
         read = bool(self.marks.units[self.decimal]) and self.decimal not in self.marks.refused
         return read and len(self.units) <= 1
 
     @property
     def is_plain(self) -> bool:
-        """Whether the texts are numbers as programs write them, without codes among them."""
+        """Whether the texts are plain numbers, without codes."""
         return self.marks.plain
 
     def numbers(self) -> NDArray[np.float64]:
-        """Return the numbers, NaN where a text writes none."""
+        """Return the numbers; NaN for other texts."""
         read: dict[Any, float] = {
             text: cell.number(self.decimal) for text, cell in self._cells.items()
         }
@@ -154,7 +154,7 @@ class NumberTexts:
         return np.fromiter(found, dtype=np.float64, count=len(self._texts))
 
     def decisions(self, name: str) -> list[Finding]:
-        """Return what was decided to make numbers of the texts."""
+        """Return the findings about reading the texts as numbers."""
         found, otherwise = [], f"--nominal {quote(name)} takes the column as labels"
         marked = [text for text in self._cells if not _is_plain(text)]
         if marked:
@@ -172,13 +172,13 @@ class NumberTexts:
                 of_values("missing code", name, self.codes, n_codes, "read as missing", otherwise)
             )
         if self.others:
-            n_others, said = self._rows(self.others), "read as missing, as asked for"
+            n_others, said = self._rows(self.others), "read as missing, as requested"
             found.append(of_values("coerced", name, self.others, n_others, said))
         return found
 
     @property
     def summary(self) -> str:
-        """How many of the texts are numbers, and what the others are."""
+        """Share of numbers among the texts, and examples of the others."""
         if self.others:
             others = format_count(self._rows(self.others), "other value")
             listed = f"{others} such as {quote_examples(self.others)}"
@@ -187,7 +187,7 @@ class NumberTexts:
         return f"numbers of several units ({units})" if len(self.units) > 1 else "all numbers"
 
     def near_miss(self, name: str) -> Finding:
-        """Tell of a column with numbers that is read as labels."""
+        """Report a column with numbers that is read as labels."""
         remedy = "reads them as missing" if self.others else "drops the units"
         remedy = f"--numeric {quote(name)}:coerce {remedy}"
         return Finding("nearly numeric", name, self.summary, remedy)
@@ -210,7 +210,7 @@ class NumberTexts:
 
 
 def may_be_numbers(texts: NDArray[Any]) -> bool:
-    """Return whether the first text that is known writes a number: most columns end here."""
+    """Return whether the first known text is a number: a quick check for most columns."""
     first = next((text for text in texts if text is not None and not is_code(text)), None)
     return first is not None and _cell(first) is not None
 

@@ -1,4 +1,4 @@
-"""Reading data that may be larger than the memory, some rows at a time."""
+"""Reading data larger than memory, some rows at a time."""
 
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -17,25 +17,24 @@ def read_parts(
     """
     Read new data against a known schema, some rows at a time.
 
-    What is read is what `read_like` reads: columns are taken for numbers, with their decimal marks,
-    by all of their values. Files that are opened with ``FileOptions(streamed=True)`` may be larger
-    than the memory.
+    The result equals `read_like`: the detection of numbers and decimal marks uses all values
+    of a column. Files opened with ``FileOptions(streamed=True)`` may be larger than memory.
 
     Parameters
     ----------
     X : array, dataframe, dict of columns, path of a file or opened table
         The data.
     schema : Schema
-        The schema found when the model was learned.
+        The schema of the training table.
     needed : collection of str, optional
         Names of the columns to read; the others may be absent. All by default.
     n_rows : int
-        Rows of a part.
+        Number of rows per part.
 
     Yields
     ------
     Table, Source
-        The needed columns of a part, and the part as it is in the file.
+        The needed columns of a part, and the part as in the file.
     """
     source, before = open_table(X), 0
     read = ChosenColumns(source, schema.choices)

@@ -1,4 +1,4 @@
-"""Reading any table into a checked Table."""
+"""Reading any table into a validated Table."""
 
 import os
 from collections.abc import Collection, Iterable, Mapping
@@ -50,7 +50,7 @@ _TASKS: Mapping[Task, tuple[Any, Any]] = {
     "classification": (read_target, target_of),
     "regression": (read_numbers, numbers_of),
 }
-"""How the target of a task is read: as it is given, or from a column."""
+"""Functions that read the target of a task: as given, or from a column."""
 
 
 def read_table(
@@ -76,41 +76,41 @@ def read_table(
     Parameters
     ----------
     X : array, dataframe, dict of columns, path of a file, Table or opened table
-        NumPy (numeric, object, structured), nested lists, any dataframe that narwhals knows, or
-        a CSV, TSV, Parquet, JSON lines, ARFF or Excel file, zipped or not. A Table keeps its
+        NumPy (numeric, object, structured), nested lists, any dataframe supported by narwhals, or a
+        CSV, TSV, Parquet, JSON lines, ARFF or Excel file, zipped or not. A Table keeps its
         target and weights unless others are given.
     target : str or array-like, optional
-        Name of the column with the classes or numbers to predict, which is then no feature, or
-        these themselves.
+        Name of the target column (classes or numbers), which is then not a feature, or the target
+        values.
     nominal, numeric, date : list of names or positions, optional
-        Columns of X whose kind differs from the inferred one. A numeric column may be named as
-        ``income:coerce``, to read what is no number as missing, or as ``income:comma`` or
-        ``income:thousands``, to say what its commas are; a column of dates as ``signup:dmy``,
-        ``signup:mdy`` or ``signup:ymd``, to say in which order day, month and year are written.
+        Columns of X whose kind differs from the inferred one. For numbers written as text,
+        ``income:coerce`` reads other text as missing; ``income:comma`` and ``income:thousands``
+        give the meaning of commas. For dates written as text, ``signup:dmy``, ``signup:mdy`` or
+        ``signup:ymd`` give the order of day, month and year.
     drop : list of names or positions, optional
-        Columns of X that are no features and are not read.
+        Columns of X that are not features and are not read.
     weights : str or array-like, optional
-        Name of the column with the weights, which is then no feature, or the weights.
+        Name of the column with row weights, which is then not a feature, or the weights.
     missing : str, number or list, optional
-        Codes of missing values beside the usual ones, such as -999, or ``income:-999`` for one
-        column. Tables that are read later by the schema of this one have the same codes.
+        Codes of missing values besides the usual ones, such as -999, or ``income:-999`` for one
+        column. Tables read later with the schema of this one use the same codes.
     drop_unlabelled : bool, default=False
-        Leave out rows whose target is missing, which are an error otherwise.
+        Drop rows whose target is missing; otherwise they are an error.
     task : {"classification", "regression"}
         Whether the target holds classes or numbers.
     encoding : str, optional
         Encoding of a text file; by default UTF-8, or UTF-16 where the file says so.
     header : bool, optional
-        Whether the first row of a delimited file or sheet names the columns; found out by default.
+        Whether the first row of a delimited file or sheet has column names; detected by default.
     skip_bad_rows : bool, default=False
-        Leave out rows of a text file that cannot be read, which are an error otherwise.
+        Skip rows of a text file that cannot be read; otherwise they are an error.
     max_unzipped_bytes : int, default=4 GiB
-        The size to which a zipped file may expand.
+        Maximum size of an unzipped file.
 
     Returns
     -------
     Table
-        The checked table.
+        The validated table.
     """
     if isinstance(X, Table):
         recast = any(choice is not None for choice in (nominal, numeric, date, drop, missing))
@@ -154,11 +154,11 @@ def read_like(
     Parameters
     ----------
     X : array, dataframe, dict of columns, path of a file, Table, opened table or Relations
-        The data. Columns are matched by name when X and the schema have names, in any order and
-        with others between them; else by position. The labels of a Table get the codes of the
-        schema; it keeps its target and weights unless others are given.
+        The data. Columns are matched by name if X and the schema have names, in any order and
+        with other columns between them; else by position. The labels of a Table get the codes of
+        the schema; it keeps its target and weights unless others are given.
     schema : Schema
-        The schema found when the model was learned.
+        The schema of the training table.
     needed : collection of str, optional
         Names of the columns to read; the others may be absent. All by default.
     target, weights : str or array-like, optional
@@ -169,8 +169,8 @@ def read_like(
     Returns
     -------
     Table
-        The needed columns in the order of the schema; labels that the schema does not know
-        have the code -2.
+        The needed columns in the order of the schema; labels unknown to the schema have
+        the code -2.
     """
     if isinstance(X, Derivable):
         X = X.derive(schema, needed)
@@ -190,7 +190,7 @@ def read_chosen(
     weights: Any = None,
     task: Task = "classification",
 ) -> Table:
-    """Read a table whose columns are loaded by the choices of the schema."""
+    """Read a table whose columns are loaded according to the choices of the schema."""
     wanted = _select_wanted(schema, needed)
     roles = _roles(source, target=target, weights=weights)
     features = [(name, at) for at, name in enumerate(source.names) if at not in roles.values()]
@@ -210,19 +210,19 @@ def read_chosen(
 
 def detect_task(X: Any, target: Any = None) -> Task:
     """
-    Tell whether a target looks like numbers to predict or like classes.
+    Return whether a target looks like regression or classification.
 
     Parameters
     ----------
     X : array, dataframe, dict of columns, path of a file, Table or opened table
         The data.
     target : str or array-like, optional
-        The target, or the name of its column; by default that of a Table.
+        The target, or the name of its column; by default the target of a Table.
 
     Returns
     -------
     {"classification", "regression"}
-        Regression for fractions and for whole numbers of more than 20 different values.
+        Regression for fractions and for integers with more than 20 distinct values.
     """
     if target is None:
         numbers = isinstance(X, Table) and isinstance(X.target, Numbers)
@@ -236,28 +236,28 @@ def detect_task(X: Any, target: Any = None) -> Task:
 
 def recode(table: Table, schema: Schema, needed: Collection[str] | None = None) -> Table:
     """
-    Bring the columns of a table to another schema: equal labels get equal codes.
+    Convert the columns of a table to another schema: equal labels get equal codes.
 
     Parameters
     ----------
     table : Table
         The table; it has the columns of the schema, in any order if both have names.
     schema : Schema
-        The schema that the columns shall have.
+        The schema of the result.
     needed : collection of str, optional
         Names of the columns to keep; all by default.
 
     Returns
     -------
     Table
-        The needed columns; labels that the schema does not know have the code -2. Columns that
-        have the schema already are not copied.
+        The needed columns; labels unknown to the schema have the code -2. Columns that
+        already have the schema are not copied.
     """
     wanted, features = (
         _select_wanted(schema, needed),
         [(name, at) for at, name in enumerate(table.names)],
     )
-    # columns without names are called x0, x1, ... on both sides
+    # Columns without names are x0, x1, ... on both sides.
     positions = _match_columns(features, schema, wanted, table.named == schema.named, "X")
     columns = [
         _recode_column(table.columns[at], column)
@@ -272,7 +272,7 @@ def open_table(
     *,
     options: FileOptions | None = None,
 ) -> Source:
-    """Open a table, of which `read_table` and `read_like` then load columns."""
+    """Open a table for `read_table` and `read_like`, which load its columns."""
     source = _source(X, options or FileOptions(max_unzipped_bytes))
     check_distinct(source.names)
     check_encodable(source.names, "column name")
@@ -280,7 +280,7 @@ def open_table(
 
 
 def read_columns(source: Source, names: Iterable[str], **kinds: ColumnChoice) -> tuple[Column, ...]:
-    """Read some columns, of which there may be no rows; kinds are given as in `read_table`."""
+    """Read some columns, even of a table without rows; kinds are given as in `read_table`."""
     choices, given = read_choices(source, None, **kinds)
     source = apply_choices(source, choices)
     places = [source.positions[name] for name in names]
@@ -296,7 +296,7 @@ def unreadable(
     date: ColumnChoice = None,
     missing: Any = None,
 ) -> list[Finding]:
-    """Tell of the columns, of some, that `read_table` would refuse, each with its error."""
+    """Return findings about columns that `read_table` would refuse, each with its error."""
     choices, kinds = read_choices(source, missing, nominal=nominal, numeric=numeric, date=date)
     source, found = apply_choices(source, choices), []
     for name in names:
@@ -331,8 +331,8 @@ def _recode_column(column: Column, schema: ColumnSchema) -> Column:
 def _reread(table: Table, target: Any, weights: Any, task: Task, *, recast: bool) -> Table:
     if isinstance(target, str) or isinstance(weights, str) or recast:
         raise DataError(
-            "The columns of a Table have their roles and kinds already: name target, weights, "
-            "nominal, numeric and dropped columns when it is read."
+            "The columns of a Table already have their roles and kinds: name target, weights, "
+            "nominal, numeric and dropped columns when you read it."
         )
     _check_shape(table.n_rows, len(table.columns))
     if target is not None:
@@ -340,13 +340,13 @@ def _reread(table: Table, target: Any, weights: Any, task: Task, *, recast: bool
         table = replace(table, target=target, target_name=name)
     if weights is not None:
         table = replace(table, weights=weights, weights_name=None)
-    if table.weights is not None:  # the rows that were taken from a table may weigh nothing
+    if table.weights is not None:  # a subset of rows may have only zero weights
         table = replace(table, weights=read_weights(table.weights, table.n_rows))
     return table
 
 
 def _roles(source: Source, **named: Any) -> dict[str, int]:
-    """Return the positions of target and weights, of those that are columns."""
+    """Return the positions of target and weights, if they are columns."""
     return {
         role: position(source, value, role)
         for role, value in named.items()
@@ -373,7 +373,7 @@ def _name_of(target: Any) -> str | None:
 def _read_labels(
     source: Source, target: Any, weights: Any, roles: Mapping[str, int], task: Task
 ) -> tuple[Target | Numbers | None, NDArray[np.float64] | None]:
-    """Read target and weights, from columns or as they were given."""
+    """Read target and weights, from columns or as given."""
     read, of_column = _TASKS[task]
     if "target" in roles:
         raw = source.load(roles["target"], "labels")
@@ -392,7 +392,7 @@ def _source(X: Any, options: FileOptions) -> Source:
         return X
     if isinstance(X, Derivable):
         raise DataError(
-            "Related tables are no table: learn with RelationalClassifier(learner) or "
+            "Relations are not a single table: learn with RelationalClassifier(learner) or "
             "RelationalRegressor(learner) of rulewright.relational."
         )
     if isinstance(X, np.ndarray | list | tuple):
@@ -436,7 +436,7 @@ def _match_columns(
         first = next(column.name for column in wanted if column.name not in positions)
         remedy = offer_names(first, [*positions], "Its columns are")
         if any(column.name in derived for column in wanted):
-            remedy = "Give the related tables: rulewright.relational.Relations."
+            remedy = "Pass the related tables: rulewright.relational.Relations."
         raise DataError(
             f"{title} lacks {'columns' if len(absent) > 1 else 'column'} {', '.join(absent)}, "
             f"which the model needs. {remedy}"

@@ -1,8 +1,8 @@
-"""The schema of a table: names, kinds and labels of its columns, and what was said to read them.
+"""The schema of a table: names, kinds and labels of its columns, and the choices for reading them.
 
-Other rooms and packages define derived columns. A derivation is a part of the schema, hence of a
-saved model. An entry point of the group ``rulewright.derivations`` names its class, under the field
-of the schema that it is written to: ``recipe = "rulewright.relational.recipe:Recipe"``.
+Other packages can define derived columns. A derivation is part of the schema, and thus of a saved
+model. An entry point of the group ``rulewright.derivations`` registers its class under the schema
+field that holds it: ``recipe = "rulewright.relational.recipe:Recipe"``.
 """
 
 import re
@@ -29,7 +29,7 @@ BOOLEAN_LABELS = ("false", "true")
 
 
 def label_of(value: object) -> str:
-    """Return the label of a known value: text as it is, ``true``/``false``, ``3`` for 3 and 3.0."""
+    """Return the label of a known value: text itself, ``true``/``false``, ``3`` for 3 and 3.0."""
     if isinstance(value, str):
         return str(value)
     if isinstance(value, bool | np.bool_):
@@ -46,9 +46,9 @@ def label_of(value: object) -> str:
 
 How = Literal["coerce", "thousands", "comma"]
 """
-What a person says of a column of written numbers.
+User choices for a column of numbers written as text.
 
-coerce     what is no number is missing
+coerce     other text is missing
 thousands  commas separate thousands
 comma      commas are decimal marks
 """
@@ -56,7 +56,7 @@ comma      commas are decimal marks
 
 @dataclass(frozen=True)
 class Choices:
-    """Codes of missing values, and columns whose text writes numbers or dates."""
+    """Codes of missing values, and columns whose text represents numbers or dates."""
 
     missing: tuple[str, ...] = ()  # CODE, or COL:CODE for one column
     numeric: tuple[tuple[str, How], ...] = ()
@@ -84,7 +84,7 @@ class Choices:
 
     @classmethod
     def from_json(cls, obj: object) -> Self:
-        """Read what `to_json` wrote; anything else is a DataError."""
+        """Parse the output of `to_json`; raise a DataError for anything else."""
         words = {"numeric": get_args(How), "dates": get_args(Order)}
         if not CHOICES.fit(obj):
             raise DataError("The choices of a schema must be missing, numeric and dates.")
@@ -111,11 +111,11 @@ CHOICES = Fields(
 NO_CHOICES = Choices()
 
 WORDS: dict[str, tuple[str, ...]] = {"numeric": get_args(How), "date": get_args(Order)}
-"""What may be said of a column, by the option that says it."""
+"""Possible choices for a column, by option."""
 
 
 def column_and_word(text: str, names: Iterable[str], option: str) -> tuple[str, Any]:
-    """Split ``COL:WORD``, unless the whole text is the name of a column; None without a word."""
+    """Split ``COL:WORD``, unless the whole text is a column name; None without a word."""
     name, colon, word = text.rpartition(":")
     if not colon or text in names:
         return text, None
@@ -128,11 +128,11 @@ def column_and_word(text: str, names: Iterable[str], option: str) -> tuple[str, 
 
 
 GROUP = "rulewright.derivations"
-"""Group of entry points."""
+"""Group of the entry points."""
 
 
 class Derivation(Protocol):
-    """How some columns of a schema are made, as plain data."""
+    """How some columns of a schema are derived, as plain data."""
 
     @property
     def names(self) -> Set[str]:
@@ -143,19 +143,19 @@ class Derivation(Protocol):
 
     @classmethod
     def from_json(cls, obj: object) -> Self:
-        """Read what `to_json` wrote; anything else is a DataError."""
+        """Parse the output of `to_json`; raise a DataError for anything else."""
 
 
 class Derivable(ABC):
-    """Tables from which the columns of a schema can be made."""
+    """Tables from which the columns of a schema can be derived."""
 
     @abstractmethod
     def derive(self, schema: Any, needed: Collection[str] | None = None) -> Any:
-        """Return the table of the columns of a schema, or of those that are needed."""
+        """Return the table with the columns of a schema, or with the needed ones."""
 
 
 def read_derivation(field: str, obj: object) -> Derivation:
-    """Read the derivation in a field of a schema, by the class that is registered for it."""
+    """Parse the derivation in a field of a schema, by the class registered for it."""
     for point in entry_points(group=GROUP, name=field):
         return cast("type[Derivation]", point.load()).from_json(obj)
     raise DataError(f"The schema has {field!r}, which no installed package can read.")
@@ -163,12 +163,12 @@ def read_derivation(field: str, obj: object) -> Derivation:
 
 @dataclass(frozen=True)
 class ColumnSchema:
-    """One column: its name, its kind and, when nominal, its labels."""
+    """One column: its name, its kind and, if nominal, its labels."""
 
     name: str
     kind: str  # a key of KINDS
-    labels: tuple[str, ...] = ()  # in the order of the codes, declared but unused ones included
-    label_type: LabelType = "string"  # what the labels were before they became text
+    labels: tuple[str, ...] = ()  # in the order of the codes, including declared but unused ones
+    label_type: LabelType = "string"  # type of the labels before conversion to text
     ranked: bool = field(default=False, compare=False)  # labels ascend; a saved model has sets
 
     @property
@@ -192,7 +192,7 @@ class ColumnSchema:
 
     @classmethod
     def from_json(cls, obj: object) -> Self:
-        """Read what `to_json` wrote; anything else is a DataError."""
+        """Parse the output of `to_json`; raise a DataError for anything else."""
         if not isinstance(obj, dict) or not isinstance(obj.get("name"), str):
             raise DataError(f"A column of the schema must be an object with a name, got {obj!r}.")
         name, kind = obj["name"], obj.get("kind")
@@ -206,7 +206,7 @@ class ColumnSchema:
 
 
 def column_part() -> Part:
-    """Return a column as a part of the schema of model files; kinds with equal fields are one."""
+    """Return a column as part of the schema of model files; kinds with equal fields are merged."""
     alike: dict[tuple[str, ...], list[str]] = {}
     for name, kind in KINDS.items():
         alike.setdefault(tuple(kind.fields), []).append(name)
@@ -224,8 +224,8 @@ class Schema:
 
     columns: tuple[ColumnSchema, ...]
     named: bool  # False when the input had no column names; the names are then x0, x1, ...
-    choices: Choices = NO_CHOICES  # of the person who read the table, for later ones
-    recipe: Derivation | None = None  # of the columns that are derived from related tables
+    choices: Choices = NO_CHOICES  # the user's choices, applied to later tables
+    recipe: Derivation | None = None  # derivation of columns from related tables
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -273,7 +273,7 @@ class Schema:
 
     @classmethod
     def from_json(cls, obj: object) -> Self:
-        """Read what `to_json` wrote; anything else is a DataError."""
+        """Parse the output of `to_json`; raise a DataError for anything else."""
         if not _FIELDS.fit(obj):
             raise DataError("A schema must be an object with the fields 'named' and 'columns'.")
         if not isinstance(obj["named"], bool) or not isinstance(obj["columns"], list):
@@ -285,7 +285,9 @@ class Schema:
         choices = Choices.from_json(obj["choices"]) if "choices" in obj else NO_CHOICES
         recipe = read_derivation("recipe", obj["recipe"]) if "recipe" in obj else None
         if recipe is not None and (strange := recipe.names - {column.name for column in columns}):
-            raise DataError(f"The recipe makes {min(strange)!r}, which is no column of the schema.")
+            raise DataError(
+                f"The recipe derives {min(strange)!r}, which is not a column of the schema."
+            )
         return cls(columns, obj["named"], choices, recipe)
 
 
@@ -304,25 +306,25 @@ COLUMNS = define("columns", _FIELDS.part)
 
 
 def check_distinct(names: Iterable[str]) -> None:
-    """Refuse column names that occur twice."""
+    """Refuse duplicate column names."""
     repeated = [repr(name) for name, times in Counter(names).items() if times > 1]
     if repeated:
         raise DataError(f"Duplicate column names: {', '.join(repeated)}. Rename the columns.")
 
 
 def check_encodable(texts: Sequence[str], what: str) -> None:
-    """Refuse text with lone surrogates (halves of a character), which no file can hold."""
+    """Refuse text with lone surrogates (half characters), which no file can store."""
     try:
         "".join(texts).encode()
     except UnicodeEncodeError:
         wrong = next(text for text in texts if _SURROGATE.search(text))
         raise DataError(
-            f"The {what} {wrong!a:.80} holds a lone surrogate, which is no character. Correct the "
+            f"The {what} {wrong!a:.80} contains a lone surrogate, which is invalid. Correct the "
             "encoding of the text."
         ) from None
 
 
 def write_labels(labels: Sequence[str], most: int, write: Callable[[str], str] = str) -> str:
-    """Write the first labels, and how many there are if they are more."""
+    """Format the first labels, and the total number if there are more."""
     listed = ", ".join(map(write, labels[:most]))
     return listed if len(labels) <= most else f"{listed}, ... ({len(labels)} labels)"

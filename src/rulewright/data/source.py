@@ -1,4 +1,4 @@
-"""What every reader returns: names, the number of rows and columns that are loaded on demand."""
+"""The result of every reader: column names, number of rows, and columns loaded on demand."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -15,32 +15,32 @@ if TYPE_CHECKING:
 
 Wanted = Literal["any", "labels", "text"]
 """
-The form in which a column is loaded; it matters for untyped (CSV) columns and dates only.
+The form in which a column is loaded; only relevant for untyped (CSV) columns and dates.
 
 any     the inferred type
-labels  labels or classes: whole numbers stay exact
+labels  labels or classes: integers stay exact
 text    the text in the file
 """
 LabelType = Literal["string", "number", "boolean"]
 PlainType = Literal["number", "boolean", "string", "mixed"]
-"""Type of plain values; mixed and incomplete boolean columns are objects that hold labels."""
+"""Type of plain values; mixed and incomplete Boolean columns are objects that hold labels."""
 Types = frozenset[type]
 
 
 class Raw(NamedTuple):
-    """The values of one column before they are checked; None, NaN, NA and NaT are missing."""
+    """The values of a column before validation; None, NaN, NA and NaT are missing."""
 
     values: NDArray[Any]
     declared: tuple[object, ...] | None = None  # categories, in the order of the container
-    finite: bool = False  # whether it is known that no value is infinite
+    finite: bool = False  # whether all values are known to be finite
     ordered: bool = False  # whether the container declares its categories as ordered
     ranked: bool = False  # likewise, where the container has unordered ones too
-    untyped: bool = False  # whether the container has no type for dates: text may hold them
-    written: bool = False  # whether the container has no type for numbers: text may hold them
-    type: PlainType | None = None  # of values that are plain (see ``values.convert_values``)
-    types: Types = frozenset()  # of other values of the column, if these are some rows
-    marks: "Callable[[], TextTraits] | None" = None  # of the numbers of the whole column, likewise
-    decisions: tuple[Finding, ...] = ()  # what was decided to read the values
+    untyped: bool = False  # whether the container has no date type: dates may be text
+    written: bool = False  # whether the container has no number type: numbers may be text
+    type: PlainType | None = None  # type of plain values (see ``values.convert_values``)
+    types: Types = frozenset()  # types of the column's other values, if these are some rows
+    marks: "Callable[[], TextTraits] | None" = None  # number formats of the complete column
+    decisions: tuple[Finding, ...] = ()  # findings about reading the values
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class Source:
     named: bool
     n_rows: int
     load: Callable[[int, Wanted], Raw]
-    path: str | None = None  # of the file, None for data in memory
+    path: str | None = None  # path of the file; None for data in memory
     notes: tuple[Finding, ...] = ()  # about its rows
-    split: "Callable[[int], Iterator[Source]] | None" = None  # into parts of so many rows
+    split: "Callable[[int], Iterator[Source]] | None" = None  # splits it into parts of n rows
     index: Any = None  # names of the rows, as an array or a pandas Index; None if they have none
     sparse: bool = False  # whether most cells need no memory before they are loaded
 
@@ -63,9 +63,9 @@ class Source:
         return {name: at for at, name in enumerate(self.names)}
 
     def parts(self, n_rows: int) -> "Iterator[Source]":
-        """Yield the table in parts of so many rows, of which only one needs to be in memory.
+        """Yield the table in parts of `n_rows` rows, only one of which needs to be in memory.
 
-        Columns have the same types in all parts. Notes are those of the whole table.
+        Columns have the same types in all parts. Notes refer to the whole table.
         """
         for part in self._slice_rows(n_rows) if self.split is None else self.split(n_rows):
             yield replace(part, path=self.path, notes=(), split=None)
@@ -90,12 +90,12 @@ def _some(load: Callable[[int, Wanted], Raw], rows: slice, position: int, wanted
 
 
 def positional_names(n_columns: int) -> tuple[str, ...]:
-    """Return the names of columns that have none: x0, x1, ..."""
+    """Return the names of unnamed columns: x0, x1, ..."""
     return tuple(f"x{position}" for position in range(n_columns))
 
 
 def as_objects(values: Iterable[Any]) -> NDArray[Any]:
-    """Return values as an array of objects, without any conversion."""
+    """Return values as an array of objects, without conversion."""
     listed = list(values)
     array = np.empty(len(listed), dtype=object)
     array[:] = listed

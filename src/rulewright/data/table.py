@@ -1,4 +1,4 @@
-"""Table and Column: checked data, frozen after reading, and shown as a line or as HTML."""
+"""Table and Column: validated, immutable data, shown as a line or as HTML."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -32,25 +32,25 @@ class Column:
     """One column and its values.
 
     Numeric values are float64, possibly a strided view of the input, with NaN for missing. Nominal
-    ones are int32 codes of the labels, with -1 for missing and -2 for a label not in the schema.
+    values are int32 label codes, with -1 for missing and -2 for labels not in the schema.
     """
 
     schema: ColumnSchema
     values: NDArray[Any]
-    decisions: tuple[Finding, ...] = ()  # what was decided to read the values
+    decisions: tuple[Finding, ...] = ()  # findings about reading the values
 
     def __len__(self) -> int:
         return len(self.values)
 
     @property
     def is_missing(self) -> NDArray[np.bool_]:
-        """Whether each row has no value; an unseen label is not missing."""
+        """Whether each value is missing; unseen labels are not missing."""
         return self.schema.type.is_missing(self.values)
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of equal length, with the target and the weights of the rows if there are any.
+    """Columns of equal length, with optional target and row weights.
 
     A table is indexed by rows, as scikit-learn's functions do it: by a mask, places or a slice. A
     single place gives a table of one row, a name the column of that name, a list of names a table.
@@ -61,11 +61,11 @@ class Table:
     n_rows: int
     target: Target | Numbers | None = None
     weights: NDArray[np.float64] | None = None
-    choices: Choices = NO_CHOICES  # of the person who read it
-    decisions: tuple[Finding, ...] = ()  # about the rows, when it was read
-    target_name: str | None = None  # of the column that held the target
-    weights_name: str | None = None  # of the column that held the weights
-    recipe: Derivation | None = None  # of the columns that are derived from related tables
+    choices: Choices = NO_CHOICES  # the user's choices for reading
+    decisions: tuple[Finding, ...] = ()  # findings about the rows
+    target_name: str | None = None  # name of the target column
+    weights_name: str | None = None  # name of the weight column
+    recipe: Derivation | None = None  # derivation of columns from related tables
     index: Any = None  # names of the rows, as an array or a pandas Index; None if they have none
 
     @cached_property
@@ -76,7 +76,7 @@ class Table:
 
     @property
     def row_weights(self) -> NDArray[np.float64]:
-        """Weights of the rows, 1 each if the table has none."""
+        """Row weights, 1 each if the table has none."""
         return np.ones(self.n_rows) if self.weights is None else self.weights
 
     @property
@@ -86,7 +86,7 @@ class Table:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of rows and of columns, without target and weights."""
+        """Number of rows, and of columns without target and weights."""
         return self.n_rows, len(self.columns)
 
     @property
@@ -99,13 +99,13 @@ class Table:
     def X(self) -> Self:  # noqa: N802 - scikit-learn's name
         """The features: the table without its target and weights.
 
-        ``est.fit(table.X, table.y, sample_weight=table.weights)`` is ``est.fit(table)``.
+        ``est.fit(table.X, table.y, sample_weight=table.weights)`` equals ``est.fit(table)``.
         """
         return replace(self, target=None, weights=None, target_name=None, weights_name=None)
 
     @property
     def y(self) -> NDArray[Any]:
-        """The target: the class label or the number of each row."""
+        """The target: the class label or number of each row."""
         if self.target is None:
             raise DataError("The table has no target: read it with target=..., a column or labels.")
         return self.target.values
@@ -118,13 +118,13 @@ class Table:
         """
         Return a dataframe with all columns, the target and the weights.
 
-        Reading it again gives the same kinds: labels are categories (of polars an Enum), Booleans
-        and dates are what they are. Labels that are numbers become text in polars and pyarrow.
+        Reading it again gives the same kinds: labels become categories (an Enum in polars),
+        Booleans and dates are preserved. Numeric labels become text in polars and pyarrow.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
-            Which library makes the dataframe; the first one installed when left out.
+            The library of the dataframe; by default the first one installed.
         """
         columns = [(c.schema.name, c.schema.type.to_frame_values(c)) for c in self.columns]
         if self.target is not None:
@@ -149,7 +149,7 @@ class Table:
         return array if dtype is None else array.astype(dtype)
 
     def take(self, rows: NDArray[np.integer]) -> Self:
-        """Return the rows at the given positions, with their classes and weights."""
+        """Return the rows at the given positions, with their target and weights."""
         return replace(
             self,
             columns=tuple(replace(column, values=column.values[rows]) for column in self.columns),
@@ -160,7 +160,7 @@ class Table:
         )
 
     def part(self, rows: slice) -> Self:
-        """Return consecutive rows without their targets and weights; values are not copied."""
+        """Return consecutive rows without target and weights; values are not copied."""
         columns = tuple(replace(column, values=column.values[rows]) for column in self.columns)
         n_rows = len(range(*rows.indices(self.n_rows)))
         index = None if self.index is None else self.index[rows]
@@ -168,14 +168,14 @@ class Table:
 
     @property
     def known_target(self) -> Target:
-        """The classes of the rows, or an error if the table was read without them."""
+        """The classes of the rows; raises an error if the table has none."""
         if not isinstance(self.target, Target):
             raise DataError(_lacking("classes", self.target))
         return self.target
 
     @property
     def known_numbers(self) -> Numbers:
-        """The numbers of the rows, or an error if the table was read without them."""
+        """The numbers of the rows; raises an error if the table has none."""
         if not isinstance(self.target, Numbers):
             raise DataError(_lacking("numbers", self.target))
         return self.target
@@ -187,7 +187,7 @@ class Table:
     def __getitem__(self, key: Any) -> Column | Self:
         if isinstance(key, str):
             return self.columns[self.schema.index(key)]
-        if isinstance(key, tuple) and len(key) == 2 and key[1] is ...:  # as scikit-learn asks
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is ...:  # used by scikit-learn
             key = key[0]
         if isinstance(key, list) and all(isinstance(name, str) for name in key) and key:
             return replace(self, columns=tuple(self[name] for name in key))
@@ -217,7 +217,7 @@ def _row_name(value: object) -> int | str:
 
 
 def _objects(column: Column) -> NDArray[Any]:
-    """Return the values of a column as Python's objects."""
+    """Return the values of a column as Python objects."""
     values = column.schema.type.to_frame_values(column)
     if isinstance(values, LabelColumn):
         values = np.array([*values.labels, None], dtype=object)[values.codes]
@@ -226,7 +226,7 @@ def _objects(column: Column) -> NDArray[Any]:
 
 def _lacking(what: str, target: Target | Numbers | None) -> str:
     if target is None:
-        return f"The {what} of the rows are needed: read the table with a target."
+        return f"The {what} of the rows are required: read the table with a target."
     task = "classification" if what == "classes" else "regression"
     return f"The target must hold {what}: read the table with task={task!r}."
 
@@ -238,7 +238,7 @@ _MISSING = "\N{EN DASH}"
 
 
 def summary(found: Table) -> str:
-    """Say how large a table is, which kinds of columns it has, how much is missing, the target."""
+    """Summarise a table: its size, the kinds of its columns, missing values and target."""
     kinds = Counter(column.schema.kind for column in found.columns)
     listed = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
     missing = sum(int(column.is_missing.sum()) for column in found.columns)
@@ -258,7 +258,7 @@ def summary(found: Table) -> str:
 
 
 def table_html(found: Table) -> str:
-    """Write the first rows below names, kinds and missing values, and what was decided on reading.
+    """Format the first rows with names, kinds, missing values and findings.
 
     The target comes first.
     """
@@ -293,7 +293,7 @@ def _missing(column: Column) -> str:
 
 
 def _texts(column: Column) -> list[str]:
-    """Write the values of a column."""
+    """Format the values of a column."""
     kind = column.schema.type
     if kind.arithmetic:
         written = [f"{value:.6g}" for value in column.values]
@@ -306,7 +306,7 @@ def _texts(column: Column) -> list[str]:
 
 
 def _describe_spread(target: Target | Numbers) -> str:
-    """Say how many rows each class has, or between which ends numbers lie."""
+    """Summarise the number of rows per class, or the range of numbers."""
     if isinstance(target, Numbers):
         return f"{target.values.min():.6g} to {target.values.max():.6g}"
     numbers = np.bincount(target.codes, minlength=len(target.classes))

@@ -1,4 +1,4 @@
-"""Targets and weights: the class or the number of each row, and its weight."""
+"""Targets and weights: the class or number of each row, and its weight."""
 
 import warnings
 from collections.abc import Iterable
@@ -36,22 +36,22 @@ _COLUMN_VECTOR = (
 class Target:
     """The class of each row."""
 
-    classes: NDArray[Any]  # distinct, absent declared ones included, sorted unless `ordered`
-    codes: NDArray[np.int32]  # position of the class of each row in ``classes``
-    declared: tuple[str, ...] | None = None  # categories that are text, in their order
+    classes: NDArray[Any]  # distinct, including declared absent ones; sorted unless `ordered`
+    codes: NDArray[np.int32]  # position in ``classes`` of the class of each row
+    declared: tuple[str, ...] | None = None  # categories that are text, in order
     declared_order: tuple[Any, ...] | None = None  # from low to high, if declared as ordered
 
     def with_order(self, order: Iterable[object]) -> Self:
-        """Return the target with its classes in an order that lists each once, from low to high."""
+        """Return the target with classes in the given order, from low to high; list each once."""
         if isinstance(order, str) or not isinstance(order, Iterable):
             raise DataError(f"The order of the classes must be a list, not {order!r:.60}.")
-        # 1 and "1" name the same class
+        # 1 and "1" refer to the same class.
         known = {label_of(value): code for code, value in enumerate(self.classes.tolist())}
         listed = [label_of(value) for value in order]
         all_classes = ", ".join(map(repr, known))
         if unknown := [label for label in listed if label not in known]:
             raise DataError(
-                f"The order of the classes names {unknown[0]!r}, which is no class of the target. "
+                f"The order of the classes has {unknown[0]!r}, which is not a class of the target. "
                 f"The classes are: {all_classes}."
             )
         if absent := [label for label in known if label not in listed]:
@@ -71,7 +71,7 @@ class Target:
         return labels
 
     def to_frame_values(self) -> NDArray[Any] | LabelColumn:
-        """Return the classes as a dataframe holds them: text with an order as ordered labels."""
+        """Return the classes for a dataframe: ordered text becomes ordered labels."""
         order = self.declared_order
         if order is None or self.classes.dtype.kind != "U":
             return self.values
@@ -87,12 +87,12 @@ class Target:
 
 
 def read_target(y: Any, n_rows: int | None = None) -> Target:
-    """Read classes: strings, integers, booleans, whole floats or categories, one per row."""
+    """Read classes: strings, integers, Booleans, integral floats or categories, one per row."""
     return target_of(read_one_column(y, "A classifier", n_rows), "y")
 
 
 def read_one_column(y: Any, learner: str, n_rows: int | None = None) -> Raw:
-    """Load a target that is given as an array, one value per row."""
+    """Load a target given as an array, one value per row."""
     if y is None:
         raise DataError(f"{learner} requires y to be passed, but the target y is None.")
     raw = values_of(y, "y")
@@ -108,7 +108,7 @@ def read_one_column(y: Any, learner: str, n_rows: int | None = None) -> Raw:
 
 
 def target_of(raw: Raw, name: str, path: str | None = None) -> Target:
-    """Create the target from the values of one column, of a file if there is a path."""
+    """Create the target from the values of a column, of a file if there is a path."""
     raw = convert_values(name, raw)
     values = raw.values
     if raw.type == "mixed":
@@ -123,8 +123,8 @@ def target_of(raw: Raw, name: str, path: str | None = None) -> Target:
         return _number_target(name, raw)
     if raw.type == "number":
         raise DataError(
-            f"Unknown label type: {name} holds numbers of more than 64 bits, or numbers beyond "
-            "2^53 beside fractions. Convert all labels to text."
+            f"Unknown label type: {name} has numbers with more than 64 bits, or numbers beyond "
+            "2^53 together with fractions. Convert all labels to text."
         )
     found, codes = factor(values)
     check_encodable(found, f"label of {name}")
@@ -137,7 +137,7 @@ def target_of(raw: Raw, name: str, path: str | None = None) -> Target:
 
 
 def read_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
-    """Read row weights: an array or one number; finite, not negative, not all zero."""
+    """Read row weights: an array or one number; finite, nonnegative, not all zero."""
     if isinstance(weights, Real):
         weights = np.full(n_rows, float(weights))
     raw = values_of(weights, "sample_weight")
@@ -149,7 +149,7 @@ def read_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
 
 
 def make_weights(raw: Raw, name: str) -> NDArray[np.float64]:
-    """Make weights from the values of one column."""
+    """Create weights from the values of a column."""
     raw = convert_values(name, raw)
     if raw.type != "number":
         raise DataError(f"The weights in {name} must be numbers.")
@@ -193,7 +193,7 @@ def refuse_missing(name: str, values: NDArray[Any], path: str | None) -> None:
 
 
 def name_place(name: str, row: int, path: str | None) -> str:
-    """Name a value of the target; editors of files count rows from 1."""
+    """Describe the place of a target value; rows of files count from 1."""
     if path is None:
         return f"{name}, row {row} (counting from 0)"
     return f"{path}, {name}, data row {row + 1} (without the header)"
@@ -222,7 +222,7 @@ def _check_length(name: str, found: int, n_rows: int | None) -> None:
 
 
 MOST_CLASSES = 20
-"""Whole numbers with more distinct values than this are numbers to predict, not classes."""
+"""Integers with more distinct values than this are a regression target, not classes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,10 +230,10 @@ class Numbers:
     """The number of each row, finite."""
 
     values: NDArray[np.float64]
-    decisions: tuple[Finding, ...] = ()  # what was decided to read them
+    decisions: tuple[Finding, ...] = ()  # findings about reading them
 
     def to_frame_values(self) -> NDArray[np.float64]:
-        """Return the numbers as a dataframe holds them."""
+        """Return the numbers for a dataframe."""
         return self.values
 
     def take(self, rows: Any) -> Self:
@@ -250,7 +250,7 @@ def read_numbers(y: Any, n_rows: int | None = None) -> Numbers:
 
 
 def numbers_of(raw: Raw, name: str, path: str | None = None) -> Numbers:
-    """Create the target from the values of one column, of a file if there is a path."""
+    """Create the target from the values of a column, of a file if there is a path."""
     raw = convert_values(name, raw)
     written = NumberTexts(raw.values) if raw.type == "string" and raw.untyped else None
     if written and written.is_numeric and (decisions := written.decisions(name)):
@@ -272,7 +272,7 @@ def numbers_of(raw: Raw, name: str, path: str | None = None) -> Numbers:
 
 
 def looks_numeric(name: str, raw: Raw) -> bool:
-    """Return whether a target holds fractions, or whole numbers of many different values."""
+    """Return whether a target has fractions, or integers with many distinct values."""
     raw = convert_values(name, raw)
     if raw.type == "string" and raw.untyped and may_be_numbers(raw.values):
         written = NumberTexts(raw.values)

@@ -1,4 +1,4 @@
-"""TrainingSet and RegressionSet: rows with target and weights, nothing optional."""
+"""TrainingSet and RegressionSet: rows with target and weights, both required."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ TargetType = TypeVar("TargetType", Target, Numbers)
 
 
 class DescribedRows(Protocol):
-    """What settings may depend on: facts about rows with classes, wherever the rows are."""
+    """Facts about rows with classes that settings may depend on, wherever the rows are."""
 
     @property
     def schema(self) -> Schema:
@@ -38,21 +38,21 @@ class DescribedRows(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LearningRows(ABC, Generic[TargetType]):
-    """Rows to learn from, whatever their target."""
+    """Rows to learn from, with any type of target."""
 
-    table: Table  # the features; its target and weights are not used any more
+    table: Table  # the features; its target and weights are no longer used
     target: TargetType
     weights: NDArray[np.float64]  # above 0
-    places: NDArray[np.intp]  # of the rows in the table that was given
+    places: NDArray[np.intp]  # positions of the rows in the given table
 
     @staticmethod
     @abstractmethod
     def target_of(table: Table) -> TargetType:
-        """Return the target of a table, or raise an error if it has none of this type."""
+        """Return the target of a table; raise an error if it has none of this type."""
 
     @classmethod
     def of(cls, table: Table) -> Self:
-        """Take the rows of a table with a target: weight 1 by default, weight 0 drops a row."""
+        """Select the rows of a table with a target: weight 1 by default; weight 0 drops a row."""
         target, places = cls.target_of(table), np.arange(table.n_rows)
         if table.weights is None:
             return cls(table, target, np.ones(table.n_rows), places)
@@ -89,7 +89,7 @@ class LearningRows(ABC, Generic[TargetType]):
         return type(self)(table, target, self.weights[rows], self.places[rows])
 
     def with_weights(self, weights: NDArray[np.float64]) -> Self:
-        """Return the same rows with other weights; those of weight 0 are dropped."""
+        """Return the same rows with other weights; rows of weight 0 are dropped."""
         found = self.of(replace(self.table, target=self.target, weights=weights))
         return replace(found, places=self.places[found.places])
 

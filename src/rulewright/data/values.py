@@ -1,4 +1,4 @@
-"""Values of any type made plain: numbers, booleans or text, and codes of their distinct labels."""
+"""Conversion of values of any type to numbers, Booleans or text, and to codes of labels."""
 
 import math
 import re
@@ -23,8 +23,8 @@ _NUMBER = re.compile(
 )
 LARGEST_EXACT = 2**53  # integers up to here are exact as floats
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
-_LONGEST_WHOLE = 400  # longer numbers are infinite as floats, and slow or refused by int()
-_DAY = r"(0?[1-9]|[12]\d|3[01])"  # or a month: which comes first differs
+_LONGEST_WHOLE = 400  # longer numbers are infinite as floats, and slow in int()
+_DAY = r"(0?[1-9]|[12]\d|3[01])"  # or a month: the order varies
 _DATE = re.compile(
     rf"(\d{{4}}(?P<a>[-/.]){_DAY}(?P=a){_DAY}|{_DAY}(?P<b>[-/.]){_DAY}(?P=b)\d{{4}}"
     rf"|{_DAY}/{_DAY}/\d\d)([T ]\d{{1,2}}:\d\d.*)?",
@@ -35,11 +35,11 @@ _MOMENTS |= {"datetime64", "timedelta64"}
 
 
 def convert_values(name: str, raw: Raw) -> Raw:
-    """Convert values of any type to one of the plain forms, of which ``type`` says which.
+    """Convert values of any type to a plain form; ``type`` says which.
 
-    They are numbers (integers, or floats with NaN as missing, or objects with None as missing if
-    some integer is not exact as a float), booleans without missing values, or objects that are
-    strings or None.
+    The forms are numbers (integers, or floats with NaN for missing, or objects with None for
+    missing if some integer is not exact as a float), Booleans without missing values, or objects
+    that are strings or None.
     """
     if raw.type is not None:
         return raw
@@ -63,22 +63,22 @@ def _type_values(
 
 
 def text_to_number(text: str) -> float:
-    """Return the number that a text writes, or raise a plain ValueError."""
-    # stricter than float(): "1_000", "nan" and digits of other scripts are text
+    """Return the number in a text, or raise a plain ValueError."""
+    # Stricter than float(): "1_000", "nan" and digits of other scripts are text.
     if not _NUMBER.fullmatch(text):
         raise ValueError(f"{text!r} is not a number")
     return float(text)
 
 
 def exact_number(text: str) -> int | float:
-    """Return the number that a text writes; a whole one is exact however large it is."""
+    """Return the number in a text; integers of any size are exact."""
     if _WHOLE.fullmatch(text) and len(text) <= _LONGEST_WHOLE:
         return int(text)
     return text_to_number(text)
 
 
 def refuse_written_dates(name: str, values: NDArray[Any]) -> None:
-    """Refuse a column of text that holds only dates: later rows have other dates."""
+    """Refuse a text column that contains only dates: later rows would have new labels."""
     known = [value for value in values if value is not None]
     if known and all(map(_is_date, known)):
         first = next((value for value in known if not ISO.fullmatch(value)), known[0])
@@ -91,7 +91,7 @@ def refuse_written_dates(name: str, values: NDArray[Any]) -> None:
 
 
 def date_error(where: str, found: object, row: int | None = None) -> DataError:
-    """Return the error about a column that holds dates or times."""
+    """Return the error about a column with unsupported dates or times."""
     return _at(
         DataError,
         f"Dates and times are not supported: {where}",
@@ -101,10 +101,10 @@ def date_error(where: str, found: object, row: int | None = None) -> DataError:
 
 
 def check_finite(name: str, values: NDArray[Any]) -> None:
-    """Refuse a float column that holds an infinite value."""
+    """Refuse a float column with an infinite value."""
     with np.errstate(all="ignore"):
         total = values.sum()
-    # a finite sum proves that all values are finite and needs no temporary array
+    # A finite sum proves that all values are finite, without a temporary array.
     if math.isfinite(total):
         return
     infinite = np.isinf(values)
@@ -163,7 +163,7 @@ def as_floats(name: str, numbers: Sequence[Any] | NDArray[Any]) -> NDArray[np.fl
     try:
         return np.asarray(numbers, dtype=np.float64)
     except (OverflowError, ValueError) as error:
-        raise DataError(f"Column {name!r} holds a number that no float can hold: {error}") from None
+        raise DataError(f"Column {name!r} has a number too large for a float: {error}") from None
 
 
 def _is_date(value: object) -> bool:
@@ -177,7 +177,7 @@ def _group(type_: type) -> _Group:
         return "string"
     if issubclass(type_, bool | np.bool_):
         return "boolean"
-    # timedelta64 is a signed integer to NumPy
+    # timedelta64 is a signed integer in NumPy.
     if type_.__name__ in _MOMENTS:
         return "moment"
     if issubclass(type_, int | float | np.integer | np.floating | Decimal | Fraction):
@@ -220,7 +220,7 @@ _SMALL_RANGE = 1 << 12
 
 def factor(values: NDArray[Any]) -> tuple[list[str], NDArray[np.int32]]:
     """
-    Return the sorted distinct labels of plain values and the code of each row, -1 if missing.
+    Return the sorted distinct labels of plain values, and the code of each row, -1 if missing.
 
     Numbers are sorted by value, text by code points.
     """
@@ -236,7 +236,7 @@ def factor(values: NDArray[Any]) -> tuple[list[str], NDArray[np.int32]]:
 
 
 def _factor_text(values: NDArray[Any]) -> tuple[list[str], NDArray[np.int32]]:
-    """Code text that may be None; the hash table of pandas, if it is loaded, is twice as fast."""
+    """Encode text that may be None; pandas' hash table, if it is loaded, is twice as fast."""
     pandas = sys.modules.get("pandas")
     if pandas is not None:
         firsts, distinct = pandas.factorize(values)
@@ -254,18 +254,18 @@ def _factor_text(values: NDArray[Any]) -> tuple[list[str], NDArray[np.int32]]:
 def recode_labels(
     found: Sequence[str], codes: NDArray[np.int32], labels: Sequence[str], absent: int
 ) -> NDArray[np.int32]:
-    """Translate codes into ``found`` to codes into ``labels``; other labels get ``absent``."""
+    """Translate codes of ``found`` to codes of ``labels``; other labels get ``absent``."""
     index = {label: code for code, label in enumerate(labels)}
-    # the codes -1 (missing) and -2 (unseen) count from the end
+    # The codes -1 (missing) and -2 (unseen) count from the end.
     lookup = np.array([*(index.get(label, absent) for label in found), absent, -1], dtype=np.int32)
     return lookup[codes]
 
 
 def unique_numbers(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return the sorted distinct numbers and the position of each row's number among them."""
+    """Return the sorted distinct numbers, and the position of each row's number among them."""
     if values.dtype.kind in "iu" and len(values):
         low, high = int(values.min()), int(values.max())
-        # counting beats sorting for the few small integers that classes usually are
+        # Counting is faster than sorting for a few small integers, as classes usually are.
         if high - low < _SMALL_RANGE and abs(low) < 1 << 62 and abs(high) < 1 << 62:
             shifted = values.astype(np.int64) - low
             present = np.bincount(shifted) > 0

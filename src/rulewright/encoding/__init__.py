@@ -1,4 +1,4 @@
-"""What search sees: bins and codes of columns, Boolean variables, packed covers."""
+"""Input of the search: bins and codes of columns, Boolean features, packed covers."""
 
 import lazy_loader
 

@@ -1,10 +1,10 @@
 """Binned columns: the table as small integers, and the conversion of codes to conditions.
 
-A numeric column is divided into bins of neighbouring values: one bin per distinct value if that is
-affordable (*exact*), equal-frequency bins otherwise. With rounded thresholds, bins end only at
-*edges* of few digits. A nominal column has one bin per label; ordered labels are cut like numbers,
-and a cut is the condition that a value is one of the labels on its side. Missing values have the
-code after the last bin.
+A numeric column is divided into bins of adjacent values: one bin per distinct value if affordable
+(*exact*), equal-frequency bins otherwise. With rounded thresholds, bins end only at *edges* with
+few digits. A nominal column has one bin per label. Ordered labels are cut like numbers; a cut is
+the condition that a value is one of the labels on its side. Missing values have the code after the
+last bin.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ Test = tuple[int, ...]
 MOST_BINS = 65_533
 FAST_BINS = 255
 EXACT_ROWS = 2_048
-"""Up to this many rows a bin per value costs almost nothing; beyond, 255 bins fit one byte."""
+"""Up to this many rows one bin per value costs almost nothing; beyond, 255 bins fit one byte."""
 
-_FEW_DIGITS = 4  # the significant digits of a value that is short as it is
+_FEW_DIGITS = 4  # significant digits of a value that counts as short
 
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """The bins of one column: smallest and largest value of each (ranks of ordered labels).
+    """The bins of one column: minimum and maximum value of each (ranks of ordered labels).
 
     With rounded thresholds bin i holds the values above ``edges[i - 1]`` up to ``edges[i]``.
     """
@@ -56,7 +56,7 @@ class Bins:
 
     @cached_property
     def _numbers(self) -> tuple[list[float], list[float], list[float]]:
-        """The values and edges as Python numbers, which are faster to access singly."""
+        """The values and edges as Python numbers, which are faster for single access."""
         edges = [] if self.edges is None else self.edges.tolist()
         return self.low.tolist(), self.high.tolist(), edges
 
@@ -71,9 +71,9 @@ class Bins:
     def last_below(self, below: int, above: int, side: Op, threshold: Threshold) -> int:
         """Return the last bin below a cut between two bins.
 
-        The bins between `below` and `above` hold no covered row, so a cut anywhere between them
-        covers the same rows. "observed" cuts at the covered value itself, "short" next to it,
-        "midpoint" halfway between the two, or at the nearest edge if there are edges.
+        The bins between `below` and `above` have no covered row, so any cut between them covers the
+        same rows. "observed" cuts at the covered value, "short" next to it, "midpoint" halfway
+        between the two, or at the nearest edge if there are edges.
         """
         if threshold != "midpoint":
             return below if side == Op.LESS_EQUAL else above - 1
@@ -88,9 +88,9 @@ class Bins:
         """Return the threshold of a cut between two bins.
 
         "midpoint" is the shortest number that separates the two training values around the middle:
-        "<=" may use the lower one, ">=" the upper one, so that whole numbers stay whole.
-        "observed" is the covered value itself; "short" writes one of many digits shorter, no
-        further away than the middle of the gap to the next training value.
+        "<=" may use the lower value, ">=" the upper one, so that integers stay integers. "observed"
+        is the covered value; "short" shortens a value with many digits, at most to the middle of
+        the gap to the next training value.
         """
         lows, highs, edges = self._numbers
         last = self.last_below(below, above, side, threshold)
@@ -109,9 +109,9 @@ class Bins:
 
 
 def _short_near(kind: Kind, low: float, high: float, side: Op) -> float:
-    """Return a short number that separates two values, in the half of the gap on a side."""
+    """Return a short number that separates two values, in one half of the gap."""
     observed, middle = low if side == Op.LESS_EQUAL else high, low / 2 + high / 2
-    # Between neighbouring floats there is no middle.
+    # There is no middle between adjacent floats.
     if float(f"{observed:.{_FEW_DIGITS}g}") == observed or not low < middle < high:
         return observed
     if side == Op.LESS_EQUAL:
@@ -124,7 +124,7 @@ class BinnedColumns:
 
     def __init__(self, schema: Schema, bins: tuple[Bins, ...], codes: CodeColumns) -> None:
         self.schema, self.bins, self.codes = schema, bins, codes
-        # Cached because boosting finds the same conditions repeatedly.
+        # Cached, because boosting finds the same conditions repeatedly.
         self._conditions: dict[tuple[object, ...], Condition] = {}
         self._tests: dict[tuple[object, ...], Test] = {}
         self._conjunctions: dict[tuple[object, ...], Conjunction] = {}
@@ -146,7 +146,7 @@ class BinnedColumns:
         return f"{text}; so few digits leave no threshold in: {', '.join(whole)}" if whole else text
 
     def test(self, grown: GrownCondition, threshold: Threshold) -> Test:
-        """Turn a grown condition into its test on codes."""
+        """Convert a grown condition to its test on codes."""
         key = (*grown.key, threshold)
         if key not in self._tests:
             self._tests[key] = self._new_test(grown, threshold)
@@ -166,14 +166,14 @@ class BinnedColumns:
         return j, 0, last_bin, *skips
 
     def condition(self, grown: GrownCondition, threshold: Threshold) -> Condition:
-        """Turn a grown condition into its condition on values."""
+        """Convert a grown condition to its condition on values."""
         key = (*grown.key, threshold)
         if key not in self._conditions:
             self._conditions[key] = self._new_condition(grown, threshold)
         return self._conditions[key]
 
     def conjunction(self, grown: Sequence[GrownCondition], threshold: Threshold) -> Conjunction:
-        """Turn grown conditions into a conjunction: one condition on the values of each column."""
+        """Convert grown conditions to a conjunction: one condition per column."""
         key = (*[condition.key for condition in grown], threshold)
         if key not in self._conjunctions:
             by_column: dict[int, list[GrownCondition]] = {}
@@ -184,7 +184,7 @@ class BinnedColumns:
         return self._conjunctions[key]
 
     def _join_conditions(self, grown: list[GrownCondition], threshold: Threshold) -> Condition:
-        """Turn grown conditions on one column into a condition that holds where they all do."""
+        """Merge grown conditions on one column into a condition that is true where all are."""
         if len(grown) == 1:
             return self.condition(grown[0], threshold)
         key = (*[condition.key for condition in grown], threshold)
@@ -212,13 +212,13 @@ class BinnedColumns:
 
 
 def _test_of_set(column: int, codes: tuple[int, ...]) -> Test:
-    """Return the test that passes these codes, which ascend: it skips those between them."""
+    """Return the test for these ascending codes: it skips the codes between them."""
     between = set(range(codes[0], codes[-1])).difference(codes)
     return column, codes[0], codes[-1], *(sorted(between) or (-1,))
 
 
 def pad_tests(tests: Iterable[Test]) -> IntArray:
-    """Return tests as kernels read them, all as long as the longest."""
+    """Return tests for kernels, padded to the length of the longest."""
     rows = list(tests)
     longest = max(map(len, rows), default=4)
     padded = [(*row, *(-1,) * (longest - len(row))) for row in rows]
@@ -234,7 +234,7 @@ def bin_table(
     """Encode every column of a table.
 
     By default (`max_bins`) every distinct value of a numeric column has its own bin up to 2,048
-    rows, and a column has at most 255 bins beyond. `digits` limits the significant digits of the
+    rows; beyond, a column has at most 255 bins. `digits` limits the significant digits of the
     thresholds of columns.
     """
     if max_bins is None:
@@ -297,7 +297,7 @@ def _rounded_bins(
     digits: int,
     max_bins: int,
 ) -> Bins:
-    """Bin sorted values at rounded edges; of too many, take the first above each quantile."""
+    """Bin sorted values at rounded edges; of too many, keep the first above each quantile."""
     edges = round_edges(distinct, digits)
     ends = np.searchsorted(values, edges, side="right")
     if len(edges) >= max_bins:
@@ -310,7 +310,7 @@ def _rounded_bins(
 
 
 def encode_column(column: Column, bins: Bins, n_threads: int) -> NDArray[np.integer]:
-    """Return the codes of one column, missing as ``len(bins)``."""
+    """Return the codes of one column; missing values are ``len(bins)``."""
     if not column.schema.type.ordered:
         return np.where(column.values < 0, len(bins), column.values)
     return kernels.encode_values(
@@ -331,9 +331,9 @@ def round_digits(values: NDArray[np.float64], digits: int) -> NDArray[np.float64
     """
     sizes = np.abs(values)
     exponents = np.floor(np.log10(sizes, where=sizes > 0, out=np.zeros(len(values))))
-    last = exponents.astype(np.intp) + 1 - digits  # the power of ten of the last digit kept
+    last = exponents.astype(np.intp) + 1 - digits  # power of ten of the last digit kept
     up, down = _POWERS[np.clip([-last, last], 0, len(_POWERS) - 1)]
-    # One of the powers is 1, and with exact numbers the last step gives the nearest float.
+    # One of the powers is 1; for exact numbers the last step gives the nearest float.
     rounded: NDArray[np.float64] = np.rint(values * up / down) / up * down
     extreme = np.abs(last) >= len(_POWERS)
     rounded[extreme] = [float(f"{value:.{digits - 1}e}") for value in values[extreme].tolist()]
@@ -341,10 +341,10 @@ def round_digits(values: NDArray[np.float64], digits: int) -> NDArray[np.float64
 
 
 def round_edges(distinct: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
-    """Find a number of at most `digits` significant digits in every gap between ascending values.
+    """Return a number with at most `digits` significant digits in every gap of ascending values.
 
-    It is the number of fewest digits nearest to the middle of the gap, with ``value <= edge < next
-    value``; gaps that hold no such number are left out.
+    It is the number with the fewest digits nearest to the middle of the gap, with ``value <= edge <
+    next value``; gaps without such a number are skipped.
     """
     low, high = distinct[:-1], distinct[1:]
     middle = low / 2 + high / 2

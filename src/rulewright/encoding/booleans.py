@@ -1,10 +1,10 @@
-"""Boolean variables: every value or interval of a column as a yes-or-no question.
+"""Boolean features: every value or interval of a column as a yes-or-no question.
 
-A nominal column gives one Boolean per label, a numeric one a Boolean per interval of about equally
-many rows (and, if asked for, one per threshold), a column with missing values one more. Constant
-variables are dropped; of variables with the same or the opposite answers on all training rows the
-first one stays. A missing value and a label never seen answer no to all but ``is missing``, so the
-negative literal of a question, its exact opposite (`rulewright.rules`), holds for them.
+A nominal column gives one Boolean per label, a numeric one a Boolean per interval with about
+equally many rows (and, optionally, one per threshold), a column with missing values one more.
+Constant features are dropped; of features with equal or opposite values on all training rows the
+first is kept. A missing value and an unseen label are false for all features except ``is missing``,
+so the negated feature, its exact opposite (`rulewright.rules`), is true for them.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ if TYPE_CHECKING:
     from rulewright.data import Column, Table
     from rulewright.kernels import BoolArray, FloatArray
 
-_NO_CODE = -9  # that no row has
+_NO_CODE = -9  # not a code of any row
 BooleanLiteral = tuple[int, bool]
-"""A variable, and True for the question itself or False for its opposite."""
+"""A feature, and True for itself or False for its negation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Boolean:
-    """One Boolean variable."""
+    """One Boolean feature."""
 
     condition: Condition  # the positive literal
     attribute: int  # index of its attribute
-    values: tuple[int, ...]  # the values of the attribute's domain for which the answer is yes
+    values: tuple[int, ...]  # values of the attribute's domain for which it is true
 
     def literal(self, positive: bool) -> Condition:
-        """Return the condition of a literal; the negative one holds wherever this one does not."""
+        """Return the condition of a literal; the negative one is true wherever this one is not."""
         return self.condition if positive else negate(self.condition)
 
     def __str__(self) -> str:
@@ -59,16 +59,16 @@ class Boolean:
 
 @dataclass(frozen=True, eq=False)
 class BooleanEncoding:
-    """Boolean variables of a training table, and the way between rows, bits and conditions."""
+    """Boolean features of a training table, with conversions between rows, bits and conditions."""
 
-    attributes: tuple[Attribute, ...]  # domains of the columns that have a variable
+    attributes: tuple[Attribute, ...]  # domains of the columns with a feature
     variables: tuple[Boolean, ...]
 
     def __len__(self) -> int:
         return len(self.variables)
 
     def covers(self, table: Table) -> PackedCovers:
-        """Return which rows, read by the schema of the training table, answer yes to what."""
+        """Return the rows for which each feature is true; read them by the training schema."""
         conditions = [variable.condition for variable in self.variables]
         answers = (_answers(condition, table[condition.column]) for condition in conditions)
         return PackedCovers.pack_lines(answers, len(table))
@@ -79,12 +79,12 @@ class BooleanEncoding:
         Raises
         ------
         Contradiction
-            When no value can satisfy the literals of some column together.
+            If no value can satisfy the literals of some column together.
         """
         return Conjunction.of(self.variables[j].literal(positive) for j, positive in term)
 
     def conjunctions(self, formula: Iterable[Iterable[BooleanLiteral]]) -> tuple[Conjunction, ...]:
-        """Return the terms of a formula as conjunctions, each once and none that can never hold."""
+        """Return the terms of a formula as distinct conjunctions, without contradictory ones."""
         found: dict[frozenset[Condition], Conjunction] = {}
         for term in formula:
             try:
@@ -95,7 +95,7 @@ class BooleanEncoding:
         return tuple(found.values())
 
     def to_json(self) -> dict[str, object]:
-        """Return the domains and the variables as plain data."""
+        """Return the domains and the features as plain data."""
         return {
             "attributes": [
                 {"column": a.column, "values": [value.to_json() for value in a.values]}
@@ -113,7 +113,7 @@ class BooleanEncoding:
 
     @classmethod
     def from_json(cls, obj: Any) -> Self:
-        """Read what `to_json` wrote; a ValueError names what is wrong."""
+        """Parse the output of `to_json`; a ValueError says what is wrong."""
         if not isinstance(obj, dict) or obj.keys() != {"attributes", "variables"}:
             raise ValueError("an encoding must have the keys 'attributes' and 'variables'")
         try:
@@ -135,7 +135,7 @@ class BooleanEncoding:
 
 
 def _check_variable(j: int, variable: Boolean, domains: tuple[Attribute, ...]) -> None:
-    """Refuse a variable of an attribute or of values that do not exist."""
+    """Refuse a feature with an unknown attribute or unknown values."""
     if not _is_index(variable.attribute, len(domains)):
         raise ValueError(f"variable {j}: there is no attribute {variable.attribute!r}")
     size = domains[variable.attribute].size
@@ -155,27 +155,27 @@ def encode_booleans(
     thresholds: bool = False,
     n_bins: int = 10,
 ) -> tuple[BooleanEncoding, PackedCovers]:
-    """Turn the columns of training rows into Boolean variables.
+    """Convert the columns of training rows to Boolean features.
 
     Parameters
     ----------
     table : Table
         The training rows.
     weights : array, optional
-        Weights of the rows, by which intervals have equal frequency.
+        Row weights for equal-frequency intervals.
     missing : {"indicator", "value"}
-        What ``is missing`` counts as in the attributes, for columns with missing values: as an
-        attribute of its own with two values, or as one more value of the column. The
-        variables are the same.
+        How attributes represent ``is missing``, for columns with missing values: as an attribute
+        of its own with two values, or as one more value of the column. The features are the
+        same.
     thresholds : bool
-        Whether numeric columns also get a variable per threshold, ``x <= t``.
+        Whether numeric columns also get a feature per threshold, ``x <= t``.
     n_bins : int
-        Most intervals of a numeric column.
+        Maximum number of intervals per numeric column.
 
     Returns
     -------
     BooleanEncoding, PackedCovers
-        The variables, in the order of the columns, and the training rows where each is true.
+        The features, in the order of the columns, and the training rows where each is true.
     """
     if missing not in ("indicator", "value"):
         raise ValueError(f"missing must be 'indicator' or 'value', not {missing!r}")
@@ -191,7 +191,7 @@ def encode_booleans(
 
 
 class _KeptVariables:
-    """The variables kept so far, and what the training rows answer to them."""
+    """The features kept so far, and the training rows for which each is true."""
 
     def __init__(self) -> None:
         self.attributes: list[Attribute] = []
@@ -206,7 +206,7 @@ class _KeptVariables:
         values: tuple[int, ...],
         answers: BoolArray,
     ) -> None:
-        """Keep a question unless its answer is constant, or the same as or opposite to another."""
+        """Keep a feature unless it is constant, or equal or opposite to another."""
         if answers.all() or not answers.any():
             return
         cover = PackedCovers.pack(answers[np.newaxis])
@@ -222,7 +222,7 @@ class _KeptVariables:
 
 def _answers(condition: Condition, column: Column) -> BoolArray:
     if isinstance(condition, Labels) and not condition.negated and len(condition.labels) == 1:
-        # Comparing codes is much quicker than asking every label of a long list.
+        # Comparing codes is much faster than testing every label of a long list.
         code = column.schema.label_index.get(condition.labels[0], _NO_CODE)
         answers: BoolArray = column.values == code
         return answers
@@ -254,7 +254,7 @@ def attributes(
     thresholds: bool,
     weights: NDArray[np.float64] | None = None,
 ) -> Iterator[tuple[Attribute, Questions]]:
-    """Return the attributes of a column with their questions, each with the values that say yes."""
+    """Return the attributes of a column with their features, each with its true values."""
     name = column.schema.name
     cuts = equal_frequency_cuts(column, n_bins, weights)
     values = _domain(column, cuts)
@@ -275,7 +275,7 @@ def attributes(
 
 
 def _domain(column: Column, cuts: list[float]) -> list[Condition]:
-    """Give the labels that occur, or the intervals; a numeric column without cuts is just known."""
+    """Return the labels that occur, or the intervals; without cuts, only "is known"."""
     name = column.schema.name
     if not column.schema.type.ordered:
         found = np.unique(column.values[column.values >= 0]).tolist()
@@ -292,8 +292,8 @@ def equal_frequency_cuts(
 ) -> list[float]:
     """Cut a numeric column where the weight (or number) of rows below is nearest to equal shares.
 
-    Each cut is a short number near the middle between two neighbouring values, so equal values
-    stay together; cuts that fall together are one. A nominal column has none.
+    Each cut is a short number near the middle between two adjacent values, so equal values stay
+    together; coinciding cuts are merged. A nominal column has none.
     """
     if not column.schema.type.ordered:
         return []
@@ -302,12 +302,12 @@ def equal_frequency_cuts(
     if len(distinct) < 2:
         return []
     below = np.cumsum(np.bincount(place, None if weights is None else weights[known]))
-    if weights is not None:  # by a power of two, which changes no cut: products may overflow
+    if weights is not None:  # scaled by a power of two: products could overflow
         below = np.ldexp(below, -int(np.frexp(below[-1])[1]))
     ranks = np.arange(1, n_bins) * below[-1] / n_bins
     places = sorted({int(np.argmin(np.abs(below[:-1] - rank))) for rank in ranks})
     pairs = [(float(distinct[i]), float(distinct[i + 1])) for i in places]
-    # A cut may stand on the lower value: x <= cut parts the two all the same.
+    # A cut may equal the lower value: x <= cut still separates the two.
     between = column.schema.type.between
     return [between(math.nextafter(a, -math.inf), b, a / 2 + b / 2) for a, b in pairs]
 

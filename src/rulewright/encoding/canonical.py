@@ -1,14 +1,14 @@
 """Canonical rule sets: one form for all formulas that allow the same values of every attribute.
 
-A term over the variables of a Boolean encoding allows some values of each attribute's domain: the
-value itself for ``a = v``, all but that for the opposite, and those that all its literals allow for
-several. So a canonical term holds, for each attribute that it restricts, the non-empty set of
-allowed values, as the bits of a whole number; the set of all values is no condition. A
-canonical rule set is the sorted tuple of its terms, without those that another term covers and
-those that allow no value at all: ``()`` is FALSE, ``((),)`` is TRUE.
+A term over Boolean features allows some values of each attribute's domain: the value itself for
+``a = v``, all others for its negation, and the intersection for several literals. So a canonical
+term stores, for each attribute that it restricts, the non-empty set of allowed values as the bits
+of an integer; the set of all values is no condition. A canonical rule set is the sorted tuple of
+its terms, without terms covered by another and without contradictory terms: ``()`` is FALSE,
+``((),)`` is TRUE.
 
-Equal canonical rule sets agree on all rows whose values belong to the domains. `term_literals`
-makes one fixed choice of literals for each canonical term, so they agree on all other rows too.
+Equal canonical rule sets agree on all rows with values in the domains. `term_literals` makes a
+fixed choice of literals for each canonical term, so they agree on all other rows, too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CanonicalTerm = tuple[tuple[int, int], ...]
 """Ascending pairs (attribute, allowed values): value i is allowed where bit i is 1."""
 
 CanonicalRuleSet = tuple[CanonicalTerm, ...]
-"""Ascending canonical terms of which none covers another."""
+"""Ascending canonical terms, none of which covers another."""
 
 TRUE: CanonicalRuleSet = ((),)
 FALSE: CanonicalRuleSet = ()
@@ -47,7 +47,7 @@ def canonical_term(
         attribute = encoding.variables[literal[0]].attribute
         values = allowed_values(encoding, literal)
         allowed[attribute] = allowed.get(attribute, values) & values
-    # No literal allows all values: questions that all rows answer alike were dropped.
+    # No literal allows all values, because constant features were dropped.
     return tuple(sorted(allowed.items())) if all(allowed.values()) else None
 
 
@@ -60,7 +60,7 @@ def canonical_rule_set(
 
 
 def drop_covered_terms(terms: Iterable[CanonicalTerm]) -> CanonicalRuleSet:
-    """Sort terms, each once, and leave out those that another one covers."""
+    """Sort and deduplicate terms, and drop terms covered by another one."""
     found = sorted(set(terms))
     return tuple(
         term for term in found if not any(other != term and covers(other, term) for other in found)
@@ -68,7 +68,7 @@ def drop_covered_terms(terms: Iterable[CanonicalTerm]) -> CanonicalRuleSet:
 
 
 def covers(general: CanonicalTerm, special: CanonicalTerm) -> bool:
-    """Return whether the first term allows all that the second one does."""
+    """Return whether the first term allows everything that the second one allows."""
     allowed = dict(special)
     return all(a in allowed and allowed[a] & ~values == 0 for a, values in general)
 
@@ -81,7 +81,7 @@ def allowed_values(encoding: BooleanEncoding, literal: BooleanLiteral) -> int:
 
 
 def term_literals(encoding: BooleanEncoding, term: CanonicalTerm) -> tuple[BooleanLiteral, ...]:
-    """Write a canonical term with few literals of the encoding, always the same ones."""
+    """Write a canonical term with few literals, always the same ones."""
     return tuple(
         literal for a, values in term for literal in _literals_of_values(encoding, a, values)
     )
@@ -100,7 +100,7 @@ def rule_set_conjunctions(
 
 
 def term_length(sizes: Sequence[int], term: CanonicalTerm) -> int:
-    """Count the literals ``a = v`` and ``a != v`` that a term needs at least."""
+    """Return the minimum number of literals ``a = v`` and ``a != v`` of a term."""
     return sum(
         1 if values.bit_count() == 1 else sizes[a] - values.bit_count() for a, values in term
     )
@@ -117,7 +117,7 @@ def _all_values(encoding: BooleanEncoding, attribute: int) -> int:
 def _literals_of_values(
     encoding: BooleanEncoding, attribute: int, values: int
 ) -> Iterator[BooleanLiteral]:
-    """Pick literals, those that exclude most first, each if it still excludes something."""
+    """Pick literals greedily: each must exclude some value, the most exclusive first."""
     left = _all_values(encoding, attribute) & ~values
     excluded = {
         (j, positive): left & ~yes if positive else yes
@@ -127,7 +127,7 @@ def _literals_of_values(
     }
     if reduce(or_, excluded.values(), 0) != left:
         raise ValueError(f"no literals allow the values {values:b} of attribute {attribute} alone")
-    # Of equal ones questions before their opposites, in the order of the variables.
+    # Ties: features before their negations, in the order of the features.
     for literal in sorted(excluded, key=lambda item: (-excluded[item].bit_count(), not item[1])):
         if excluded[literal] & left:
             yield literal
@@ -135,6 +135,6 @@ def _literals_of_values(
 
 
 def _questions_of(encoding: BooleanEncoding, attribute: int) -> list[tuple[int, int]]:
-    """Return the variables of an attribute, each with the values that answer yes."""
+    """Return the features of an attribute, each with its true values."""
     variables = enumerate(encoding.variables)
     return [(j, _values_of(v)) for j, v in variables if v.attribute == attribute]

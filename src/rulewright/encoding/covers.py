@@ -1,4 +1,4 @@
-"""Packed covers: sets of rows as bits, 64 rows a word. No other module packs or unpacks bits."""
+"""Packed covers: sets of rows as bits, 64 rows per word. No other module packs or unpacks bits."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, CoverGroups, FloatArray, IntArray, WordArray
 
 WORD = 64
-"""Rows in a word."""
+"""Number of rows per word."""
 
 _BLOCK = 128
-"""Words that are unpacked at a time to count what covers share."""
+"""Number of words to unpack at a time when counting shared rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class PackedCovers:
 
     @classmethod
     def all_rows(cls, n_covers: int, n_rows: int) -> PackedCovers:
-        """Return covers that hold every row."""
+        """Return covers that contain every row."""
         words = np.full((n_covers, count_words(n_rows)), ~np.uint64(0))
         if n_rows % WORD:
             words[:, -1] = np.uint64(2 ** (n_rows % WORD) - 1)
@@ -64,7 +64,7 @@ class PackedCovers:
         return len(self.words)
 
     def __getitem__(self, lines: Any) -> PackedCovers:
-        """Return some of the covers: a slice, a mask or places."""
+        """Return some of the covers: a slice, a mask or positions."""
         return PackedCovers(self.words[lines], self.n_rows)
 
     def unpack(self) -> BoolArray:
@@ -72,7 +72,7 @@ class PackedCovers:
         return unpack_words(self.words, self.n_rows)
 
     def row_mask(self) -> BoolArray:
-        """Return the only cover as a Boolean array."""
+        """Return a single cover as a Boolean array."""
         (mask,) = self.unpack()
         return np.asarray(mask)
 
@@ -86,7 +86,7 @@ class PackedCovers:
         return PackedCovers(self.words ^ self.all_rows(1, self.n_rows).words, self.n_rows)
 
     def intersection(self, literals: Iterable[tuple[int, bool]]) -> PackedCovers:
-        """Return one cover: the rows in each cover with True and in none with False."""
+        """Return one cover: the rows in every cover with True and in no cover with False."""
         held = self.all_rows(1, self.n_rows).words
         for line, inside in literals:
             held &= self.words[line] if inside else ~self.words[line]
@@ -98,13 +98,13 @@ class PackedCovers:
         return PackedCovers(np.ascontiguousarray(np.vstack(words)), self.n_rows)
 
     def take(self, rows: IntArray | BoolArray) -> PackedCovers:
-        """Return the covers of some of the rows: a mask or places."""
+        """Return the covers restricted to some rows: a mask or positions."""
         taken = np.arange(self.n_rows, dtype=kernels.ROW)[rows]
         words = kernels.take_rows(np.ascontiguousarray(self.words), taken, 1)
         return PackedCovers(words.reshape(len(self), count_words(len(taken))), len(taken))
 
     def transpose(self) -> PackedCovers:
-        """Return for each row the set of covers that hold it."""
+        """Return for each row the set of covers that contain it."""
         return self.pack(self.unpack().T)
 
     def count(self) -> IntArray:
@@ -112,11 +112,11 @@ class PackedCovers:
         return kernels.count_held(np.ascontiguousarray(self.words)).astype(np.int32)
 
     def pair_counts(self, other: PackedCovers) -> NDArray[np.int64]:
-        """Return the number of rows that each of these covers shares with each of others."""
+        """Return the number of rows that each of these covers shares with each other one."""
         counts = np.zeros((len(self), len(other)), dtype=np.int64)
         for first in range(0, self.words.shape[1], _BLOCK):
             block = slice(first, first + _BLOCK)
-            # Products of zeros and ones add up exactly in float32 below 2**24 rows.
+            # Products of zeros and ones are summed exactly in float32 below 2**24 rows.
             own, rest = (
                 unpack_words(covers.words[:, block]).astype(np.float32) for covers in (self, other)
             )
@@ -133,12 +133,12 @@ class PackedCovers:
         return rows.view(np.dtype((np.void, rows.shape[1]))).ravel()
 
     def group_rows(self, weights: FloatArray, shares: FloatArray) -> CoverGroups:
-        """Group rows in the same covers, with sums of their weights and of their shares."""
+        """Group rows in the same covers, and sum their weights and shares."""
         return kernels.group_rows(np.ascontiguousarray(self.words), weights, shares)
 
 
 def unpack_words(words: WordArray, n_rows: int | None = None) -> BoolArray:
-    """Return the bits of words along the last axis, those of all words or of so many rows."""
+    """Return the bits of words along the last axis, for all or `n_rows` bits."""
     flat = np.ascontiguousarray(words).astype("<u8", copy=False).view(np.uint8)
     return np.unpackbits(flat, axis=-1, count=n_rows, bitorder="little").view(np.bool_)
 

@@ -1,4 +1,4 @@
-"""Pooled labels: columns with too many labels for their rows, as a tree may split them."""
+"""Pooled labels: columns with too many labels for their rows, as trees split them."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PooledColumns:
-    """Columns in which one code stands for all infrequent labels of a column.
+    """Columns in which one code represents all infrequent labels.
 
     Attributes
     ----------
     codes : CodeColumns
-        What a tree is grown on; the codes of other columns are unchanged.
+        Input of the tree; codes of other columns are unchanged.
     groups : mapping of int to int32 array
-        For each pooled column the new code of every old one, the last being that of missing values.
+        For each pooled column, the new code of every old one; the last is for missing values.
     """
 
     codes: CodeColumns
     groups: Mapping[int, IntArray]
 
     def unfold(self, split: GrownSplit) -> GrownSplit:
-        """Return a split of pooled columns as a split of all labels."""
+        """Convert a split of pooled columns to a split of all labels."""
         groups = self.groups.get(split.column)
         if groups is None:
             return split
@@ -47,7 +47,7 @@ class PooledColumns:
 
 
 def pool_labels(binned: BinnedColumns, weights: FloatArray) -> PooledColumns:
-    """Pool the infrequent labels of columns with too many; without such columns copy nothing."""
+    """Pool the infrequent labels of columns with too many labels; otherwise copy nothing."""
     groups = {}
     for column in np.flatnonzero(binned.codes.nominal).tolist():
         (group, place), n_labels = divmod(column, kernels.GROUP), len(binned.bins[column])

@@ -1,4 +1,4 @@
-"""Rules that hold, fail or are unknown on a row: 1, -1 or 0, as two packed covers."""
+"""Rules that are true, false or unknown for a row (1, -1 or 0), as two packed covers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SignedCovers:
 
     @classmethod
     def constant(cls, n_rows: int) -> SignedCovers:
-        """Return the rule that holds on every row."""
+        """Return the rule that is true for every row."""
         every = PackedCovers.all_rows(1, n_rows)
         return cls(every, ~every)
 
@@ -59,7 +59,7 @@ class SignedCovers:
         return len(self.holds)
 
     def __getitem__(self, lines: Any) -> SignedCovers:
-        """Return some of the rules: a slice, a mask or places."""
+        """Return some of the rules: a slice, a mask or positions."""
         return SignedCovers(self.holds[lines], self.fails[lines])
 
     def values(self) -> SignArray:
@@ -67,11 +67,11 @@ class SignedCovers:
         return self.holds.unpack().astype(np.int8) - self.fails.unpack().astype(np.int8)
 
     def maximum(self, other: SignedCovers) -> SignedCovers:
-        """Return "or" in Kleene's logic, rule by rule; one rule is joined with each of many."""
+        """Return "or" in Kleene's logic, rule by rule; a single rule is combined with each."""
         return SignedCovers(self.holds | other.holds, self.fails & other.fails)
 
     def minimum(self, other: SignedCovers) -> SignedCovers:
-        """Return "and" in Kleene's logic, rule by rule; one rule is joined with each of many."""
+        """Return "and" in Kleene's logic, rule by rule; a single rule is combined with each."""
         return SignedCovers(self.holds & other.holds, self.fails | other.fails)
 
     def negated(self) -> SignedCovers:
@@ -79,7 +79,7 @@ class SignedCovers:
         return SignedCovers(self.fails, self.holds)
 
     def times(self, other: SignedCovers) -> SignedCovers:
-        """Return the products of the values, rule by rule; one rule is taken with each of many."""
+        """Return the products of the values, rule by rule; a single rule is combined with each."""
         agree = (self.holds & other.holds) | (self.fails & other.fails)
         return SignedCovers(agree, (self.holds & other.fails) | (self.fails & other.holds))
 
@@ -91,7 +91,7 @@ class SignedCovers:
         )
 
     def take(self, rows: IntArray | BoolArray) -> SignedCovers:
-        """Return the rules on some of the rows: a mask or places."""
+        """Return the rules on some rows: a mask or positions."""
         return SignedCovers(self.holds.take(rows), self.fails.take(rows))
 
     def gram(
@@ -104,7 +104,7 @@ class SignedCovers:
     def dot(
         self, row_numbers: FloatArray, lines: ArrayLike | None = None, n_threads: int = 1
     ) -> FloatArray:
-        """Return for each rule the sum over the rows of its value times the number of the row."""
+        """Return for each rule the sum over the rows of its value times the row's number."""
         numbers = np.ascontiguousarray(row_numbers, dtype=np.float64)
         if len(numbers) != self.n_rows:
             raise ValueError(f"{len(numbers)} numbers for {self.n_rows} rows")
@@ -117,9 +117,9 @@ class SignedCovers:
         return np.asarray(w @ self.values().astype(np.float64))
 
     def keys(self) -> list[bytes]:
-        """Return a key of each rule; a rule and its negation have the same, the empty one b"".
+        """Return a key for each rule; a rule and its negation have the same, an unknown one b"".
 
-        The value of the first row where the rule is known is taken as 1.
+        The value of the first known row counts as 1.
         """
         return [
             _key(holds, fails)
@@ -144,7 +144,7 @@ def _key(holds: Any, fails: Any) -> bytes:
 
 
 class SignedStack:
-    """Rules that are appended one after the other, in buffers that double when they are full."""
+    """Rules that are appended one by one, in buffers that double when full."""
 
     def __init__(self, n_rows: int) -> None:
         self._n_rows, self._size = n_rows, 0
@@ -160,7 +160,7 @@ class SignedStack:
         return SignedCovers(PackedCovers(holds, self._n_rows), PackedCovers(fails, self._n_rows))
 
     def append(self, covers: SignedCovers) -> None:
-        """Add rules behind the others; the cost per rule does not grow with their number."""
+        """Append rules; the cost per rule does not grow with their number."""
         if covers.n_rows != self._n_rows:
             raise ValueError(f"rules of {covers.n_rows} rows cannot join rules of {self._n_rows}")
         size = self._size + len(covers)
@@ -174,6 +174,6 @@ class SignedStack:
         self._size = size
 
     def replace(self, place: int, covers: SignedCovers) -> None:
-        """Put one rule in the place of another."""
+        """Replace a rule by another one."""
         self._words[0, place : place + 1] = covers.holds.words
         self._words[1, place : place + 1] = covers.fails.words

@@ -1,4 +1,4 @@
-"""What counts prove: intervals, p-values and e-values, discoveries, reliability, selective risk."""
+"""Statistics of counts: intervals, p-values, e-values, discoveries, reliability, selective risk."""
 
 import lazy_loader
 

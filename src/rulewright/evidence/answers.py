@@ -1,4 +1,4 @@
-"""Answers of a model on rows with a known target: all that measures and curves need."""
+"""Predictions of a model on rows with a known target: the input of measures and curves."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Places: TypeAlias = NDArray[np.integer[Any]]
 
 @dataclass(frozen=True, eq=False)
 class ClassAnswers:
-    """Classes that a model, or the models of a cross-validation, answer.
+    """Class predictions of a model, or of the models of a cross-validation.
 
-    `origin` says which rows these are, to be read after "on". The true class in `codes` is -1 where
-    the model does not know it; `chosen` are the predicted ones. `flags` are what else the model
-    says of rows, such as that it abstains; `costs` what predicting j costs where k is true.
-    `estimates` has figures that are known better than by these rows, see `measures`. `positive` is
-    the place of the class of interest, of two; None leaves it to `interest`.
+    `origin` describes the rows, to be read after "on". The true class in `codes` is -1 if
+    unknown to the model; `chosen` are the predicted classes. `flags` are further outputs per row,
+    such as abstention; `costs` are the costs of predicting j when k is true. `estimates` has
+    figures with better estimates than these rows provide, see `measures`. `positive` is the place
+    of the class of interest, of two; None leaves it to `interest`.
     """
 
     origin: str
@@ -68,11 +68,11 @@ class ClassAnswers:
 
     @property
     def wrong(self) -> BoolArray:
-        """Which predicted classes are not the true ones."""
+        """Whether each predicted class is wrong."""
         return np.asarray(self.chosen != self.codes)
 
     def select_known(self) -> ClassAnswers:
-        """Return the rows of positive weight whose class the model knows."""
+        """Return the rows with positive weight and a known class."""
         kept = (self.codes >= 0) & (self.weights > 0)
         return replace(
             self,
@@ -86,10 +86,10 @@ class ClassAnswers:
 
 @dataclass(frozen=True, eq=False)
 class NumberAnswers:
-    """Numbers that a model, or the models of a cross-validation, answer.
+    """Predicted numbers of a model, or of the models of a cross-validation.
 
-    `origin` says which rows these are, to be read after "on". `estimates` has figures that are
-    known better than by these rows, see `measures`.
+    `origin` describes the rows, to be read after "on". `estimates` has figures with better
+    estimates than these rows provide, see `measures`.
     """
 
     origin: str

@@ -1,13 +1,12 @@
-"""Evidence that some rows have more than others: p-values, e-values, discoveries and intervals.
+"""Evidence that some rows have higher values than others: p-values, e-values, intervals.
 
-A p-value is at most u with probability u at most if the claim is not true. An e-value is a number,
-0 or more, whose expected value is 1 at most if the claim is not true; by Markov's inequality it
-reaches 1/u with probability u at most, and means of e-values are e-values. The e-values here are
+If a claim is not true, its p-value is at most u with probability u at most. An e-value is a
+nonnegative number whose expectation is at most 1 if the claim is not true; by Markov's inequality
+it reaches 1/u with probability u at most, and means of e-values are e-values. The e-values here are
 likelihood ratios, averaged over the strengths ``TILTS`` of the claim.
 
-The false discovery rate is the expected share of untrue claims among those believed. Claims of
-rules that overlap depend on each other in ways nobody knows, so only procedures that are valid
-under any dependence are here.
+The false discovery rate is the expected share of untrue claims among the accepted ones. Claims of
+overlapping rules have unknown dependence, so all procedures here are valid under any dependence.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 
 TILTS = np.arange(1, 17) / 4
-"""Logarithms of the odds ratios that e-values average over: from 1.3 to 55."""
+"""Log odds ratios that e-values average over: from 1.3 to 55."""
 
 _LARGEST_LN = 690.0
 
@@ -38,7 +37,7 @@ def share_p_value(inside: ArrayLike, outside: ArrayLike) -> Floats:
     Parameters
     ----------
     inside, outside : array-like of shape (..., 2)
-        Whole numbers of rows that have the property and that do not.
+        Integer numbers of rows with the property and without it.
 
     Notes
     -----
@@ -53,9 +52,9 @@ def share_p_value(inside: ArrayLike, outside: ArrayLike) -> Floats:
 def share_e_value(inside: ArrayLike, outside: ArrayLike) -> Floats:
     """Return the e-value of the claim of ``share_p_value``.
 
-    It is the mean over odds ratios psi of the likelihood ratio of Fisher's noncentral
-    hypergeometric distribution, psi^a / E psi^A, where a of the rows inside have the property and A
-    is hypergeometric.
+    It is the mean over odds ratios psi of the likelihood ratio psi^a / E psi^A of Fisher's
+    noncentral hypergeometric distribution, where a of the rows inside have the property and A is
+    hypergeometric.
     """
     margins = np.stack(_table(inside, outside), axis=-1)
     found = [_ln_share_evidence(*row) for row in margins.reshape(-1, 4)]
@@ -65,8 +64,8 @@ def share_e_value(inside: ArrayLike, outside: ArrayLike) -> Floats:
 def rank_p_value(inside: Floats, outside: Floats) -> float:
     """Test whether numbers inside are larger than outside, by the Mann-Whitney test.
 
-    The claim is not true if all numbers are draws from the same distribution. The p-value is exact
-    if one side has eight numbers at most and none are equal; else it is a normal approximation.
+    The claim is not true if all numbers have the same distribution. The p-value is exact if one
+    side has at most eight numbers and there are no ties; else it is a normal approximation.
     """
     both = np.concatenate([inside, outside])
     if not len(inside) or not len(outside) or (both == both[0]).all():
@@ -81,7 +80,7 @@ def rank_e_value(inside: Floats, outside: Floats) -> float:
     With s the ranks scaled to (-1, 1) and S their sum inside, it is the mean over t of exp(t S) /
     (mean of exp(t s))^n. The sum of n ranks drawn without replacement has no larger exponential
     moments than with replacement (Hoeffding, 1963), so the expected value is at most 1. The
-    smaller side is counted, because there less is lost.
+    smaller side is used, because it loses less.
     """
     n, total = len(inside), len(inside) + len(outside)
     if not 0 < n < total:
@@ -96,7 +95,7 @@ def rank_e_value(inside: Floats, outside: Floats) -> float:
 
 
 def _table(inside: ArrayLike, outside: ArrayLike) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the number inside with the property, of rows inside, with the property, and of all."""
+    """Return the counts: inside with the property, inside, with the property, and total."""
     a, b = np.moveaxis(np.asarray(inside, np.float64), -1, 0)
     c, d = np.moveaxis(np.asarray(outside, np.float64), -1, 0)
     return a, a + b, a + c, a + b + c + d
@@ -107,8 +106,8 @@ def _ln_share_evidence(a: float, covered: float, positives: float, total: float)
     least, most = max(0.0, covered + positives - total), min(covered, positives)
     if least == most:
         return 0.0
-    # A hypergeometric number, tilted or not, is a sum of independent events, at most `most - least`
-    # uncertain ones: by Hoeffding's inequality the window misses a share below e^-70.
+    # A hypergeometric number, tilted or not, is a sum of at most `most - least` uncertain
+    # independent events: by Hoeffding's inequality the window misses a share below e^-70.
     half = 6 * np.sqrt(most - least) + 2
     steps = np.arange(-half // 1, half // 1 + 1)
     window = _modes(covered, positives, total)[:, None] + steps
@@ -141,9 +140,9 @@ def _mix_ratios(ln_ratios: Floats) -> float:
 
 
 def benjamini_yekutieli(p_values: ArrayLike) -> Floats:
-    """Give p-values adjusted for their number (Benjamini and Yekutieli, 2001).
+    """Return p-values adjusted for their number (Benjamini and Yekutieli, 2001).
 
-    Believing the claims whose adjusted p-value is at most q keeps the false discovery rate at q.
+    Accepting claims with adjusted p-values of at most q keeps the false discovery rate at q.
     """
     p = np.asarray(p_values, np.float64)
     order, ranks = np.argsort(p, kind="stable"), np.arange(1, len(p) + 1)
@@ -154,9 +153,9 @@ def benjamini_yekutieli(p_values: ArrayLike) -> Floats:
 
 
 def e_bh(e_values: ArrayLike, q: float) -> NDArray[np.bool_]:
-    """Return which claims to believe by their e-values (e-BH, Wang and Ramdas, 2022).
+    """Return which claims to accept by their e-values (e-BH, Wang and Ramdas, 2022).
 
-    These are the k largest, for the largest k whose smallest is at least m / (q k) of m claims.
+    These are the k largest, for the largest k whose smallest is at least m / (q k) for m claims.
     """
     e, level = np.asarray(e_values, np.float64), checked_delta(q, "q")
     order, ranks = np.argsort(-e, kind="stable"), np.arange(1, len(e) + 1)
@@ -169,9 +168,8 @@ def e_bh(e_values: ArrayLike, q: float) -> NDArray[np.bool_]:
 def clopper_pearson(count: ArrayLike, n: ArrayLike, alpha: float = 0.05) -> tuple[Floats, Floats]:
     """Return the exact interval of the share behind ``count`` of ``n`` independent rows.
 
-    Each end is missed with probability alpha / 2 at most. Both numbers may be fractions, such as
-    effective numbers of weighted rows; the interval is then no longer exact. Without rows it is
-    from 0 to 1.
+    Each end is missed with probability at most alpha / 2. Both numbers may be fractions, such as
+    effective numbers of weighted rows; the interval is then approximate. Without rows it is [0, 1].
     """
     k, total = np.broadcast_arrays(np.asarray(count, np.float64), np.asarray(n, np.float64))
     tail = checked_delta(alpha, "alpha") / 2
@@ -185,7 +183,7 @@ def clopper_pearson(count: ArrayLike, n: ArrayLike, alpha: float = 0.05) -> tupl
 def mean_interval(
     mean: float, variance: float, n: float, alpha: float = 0.05
 ) -> tuple[float, float]:
-    """Give Student's interval of a mean of ``n`` numbers with this unbiased variance."""
+    """Return Student's interval of the mean of ``n`` numbers, given the unbiased variance."""
     return _student(mean, variance / n if n else 0.0, n - 1, alpha)
 
 
@@ -195,7 +193,7 @@ def difference_interval(
     sizes: tuple[float, float],
     alpha: float = 0.05,
 ) -> tuple[float, float]:
-    """Give Welch's interval of the difference of two means, the first minus the second."""
+    """Return Welch's interval of the difference of two means, first minus second."""
     if min(sizes) <= 1:
         return -np.inf, np.inf
     parts = [variance / n for variance, n in zip(variances, sizes, strict=True)]

@@ -1,9 +1,9 @@
-"""Figures of a candidate that was chosen by the same out-of-fold rows, corrected for optimism.
+"""Correction of out-of-fold figures for the optimism of choosing the best candidate.
 
 The best of many candidates looks better on the rows that chose it than on new rows. Bootstrap
 bias-corrected cross-validation (Tsamardinos, Greasidou and Borboudakis, 2018) needs no further
-fits: it resamples the out-of-fold rows, repeats the choice on each resample, and evaluates what is
-chosen on the rows that were not drawn.
+fits: it resamples the out-of-fold rows, repeats the choice on each resample, and evaluates the
+chosen candidate on the rows that were not drawn.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ def correct_optimism(
     chosen: int,
     n_resamples: int = N_RESAMPLES,
 ) -> FloatArray:
-    """Return the figures of the chosen candidate, corrected for having been chosen.
+    """Return the figures of the chosen candidate, corrected for the choice.
 
-    The correction is the mean over the resamples of what changes, on the rows not drawn, where the
-    resample chooses instead of all rows. Only differences are averaged: which rows happen to be
-    drawn hardly matters, and where every resample chooses alike there is nothing to correct.
-    Resamples with the same choice are evaluated together.
+    The correction is the mean, over resamples, of the change on the undrawn rows if the resample
+    chooses instead of all rows. Only differences are averaged: the particular undrawn rows hardly
+    matter, and if all resamples choose alike there is no correction. Resamples with the same choice
+    are evaluated together.
 
     Parameters
     ----------
     evaluate : function of a candidate and counts
-        Returns the figures of a candidate where each row counts so often; NaN if there are none.
+        Returns the figures of a candidate, given the count of each row; NaN without rows.
     choose : function of counts (resamples, rows)
-        Chooses a candidate for each resample, by the rule that chose `chosen`.
+        Chooses a candidate for each resample, by the same rule as `chosen`.
     n_rows : int
         Number of rows.
     chosen : int
-        The candidate that all rows chose.
+        The candidate chosen on all rows.
     n_resamples : int
         Number of resamples; their seed is fixed.
     """

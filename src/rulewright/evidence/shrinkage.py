@@ -1,10 +1,10 @@
-"""How far the share of hits of chosen rules falls back on new rows, told by rules counted on both.
+"""Shrinkage of the hit share of chosen rules on new rows, estimated from held-out rows.
 
-What was chosen because it looks good looks better than it is. Of k hits in the n rows that chose a
-rule, (k + m q) / (n + m) are expected on new rows: choosing was worth m rows of the share q that
-the hits have in all rows. Whether m is the same for all rules or grows with the square root of n,
-and how many times the variance of n + m rows shares have, is not known: all values of a grid are
-weighed by how well they predict rows that were left out (a beta-binomial likelihood), and averaged.
+A rule that was chosen because it looks good looks better than it is. Of k hits in the n rows that
+chose a rule, a share of (k + m q) / (n + m) is expected on new rows: as if m rows had the overall
+share q. It is unknown whether m is constant or grows with the square root of n, and how much more
+variable shares are than those of n + m rows. Therefore all values of a grid are weighted by how
+well they predict held-out rows (a beta-binomial likelihood), and averaged.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _ROWS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _POWERS = (0.0, 0.5)
 _FACTORS = (1.0, 2.0, 4.0, 8.0)
 _GRID = np.array(np.meshgrid(_ROWS, _POWERS, _FACTORS)).reshape(3, -1, 1)
-"""What choosing is worth, in rows times n to a power; and factors of the variance."""
+"""Grid: the number of shrinkage rows, as a factor times n to a power, and variance factors."""
 
 WIDENING = 1.5
-"""Factor of the variance in the end: shares of rules have longer tails than a beta distribution.
+"""Final factor of the variance: shares of rules have longer tails than a beta distribution.
 
-Chosen on ten made-up problems, which are not those of the figures in docs/rule-statistics.md.
+Chosen on ten synthetic problems, other than those of the figures in docs/rule-statistics.md.
 """
 
 MOST_ROWS = 1e6
-"""Counts of more rows say no more."""
+"""Larger counts are clipped at this number of rows."""
 
 NO_ROWS = 1e-9
-"""Weights of fewer rows say nothing."""
+"""Smaller weights are ignored."""
 
 _INSIDE = 1e-9
-"""How far expected shares stay from 0 and 1 in the likelihood: nothing is impossible."""
+"""Minimum distance of expected shares from 0 and 1 in the likelihood."""
 
 
 class HitCounts(NamedTuple):
@@ -49,7 +49,7 @@ class HitCounts(NamedTuple):
 
 
 class ExpectedShare(NamedTuple):
-    """A share p on new rows, as ``kept * k / n + moved * q``, and the rows that know it as well."""
+    """A share p on new rows, as ``kept * k / n + moved * q``, and its effective number of rows."""
 
     kept: FloatArray
     moved: FloatArray
@@ -58,13 +58,13 @@ class ExpectedShare(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Shrinkage:
-    """Weights of the grid, by what rows left out tell."""
+    """Weights of the grid, learned from held-out rows."""
 
     weights: FloatArray
 
     @classmethod
     def of(cls, seen: HitCounts, hits: FloatArray, rows: FloatArray) -> Self:
-        """Compare what rules show on the rows that chose them with hits among rows left out."""
+        """Compare the hits of rules on their training rows with those on held-out rows."""
         told = np.minimum(seen.rows, rows) > NO_ROWS
         made = _GridPrediction.of(HitCounts(*(column[told] for column in seen)))
         means = np.clip(made.means, _INSIDE, 1 - _INSIDE)
@@ -75,7 +75,7 @@ class Shrinkage:
         return cls(weights / weights.sum())
 
     def expect_shares(self, seen: HitCounts) -> ExpectedShare:
-        """Return what rules with these counts have on new rows; each has some rows."""
+        """Return the expected shares of rules on new rows; each has at least one row."""
         made = _GridPrediction.of(seen)
         mean, kept = self.weights @ made.means, self.weights @ made.kept
         spread = made.means * (1 - made.means) / (made.sizes + 1) + (made.means - mean) ** 2
@@ -85,9 +85,9 @@ class Shrinkage:
 
 
 class _GridPrediction(NamedTuple):
-    """What each point of the grid says of each rule: mean and rows of a beta distribution.
+    """Prediction of each grid point for each rule: mean and rows of a beta distribution.
 
-    The mean keeps a part of the share of hits, and takes the rest from the share in all rows.
+    The mean is a mixture of the rule's share of hits and the overall share.
     """
 
     kept: FloatArray
@@ -105,6 +105,6 @@ class _GridPrediction(NamedTuple):
 
 
 def _at_most(hits: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the same shares of no more than so many rows."""
+    """Return the same shares, with at most this number of rows."""
     factor = np.minimum(1.0, MOST_ROWS / rows)
     return hits * factor, rows * factor

@@ -1,7 +1,7 @@
-"""The only door to native code.
+"""The only interface to native code.
 
-Every function here has a NumPy twin of the same name in `tests/reference/`, which is the definition
-of right.
+Every function here has a NumPy twin of the same name in `tests/reference/`, which defines the
+correct result.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The door to native kernels for subgraphs of many graphs, and the canonical codes of small graphs.
+"""Native kernels for subgraphs of many graphs, and the canonical codes of small graphs.
 
 A code (Borgelt's breadth-first form) is a flat tuple: the label of vertex 0, then (source, edge
 label, label, target) of each edge with source < target, ascending. Vertices are numbered by a
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 _WORK = 1_000_000
-"""Vertices that a call visits about, so that Ctrl-C works."""
+"""Approximate number of vertices visited per call, so that Ctrl-C works."""
 
 
 class GraphSet:
-    """Graphs that patterns are looked for in, checked once (`native/search/graphs/graph_set.hpp`).
+    """Graphs to search patterns in, validated once (`native/search/graphs/graph_set.hpp`).
 
-    Labels of -1 are those that no pattern has.
+    Labels of -1 occur in no pattern.
     """
 
     def __init__(self, graphs: GraphArrays) -> None:
@@ -48,18 +48,18 @@ class GraphSet:
     def neighbours(
         self, code: IntArray, max_edges: int, allow_cycles: bool = True
     ) -> FoundSubgraphs:
-        """Return the patterns with an edge more, that occur, or an edge less, by ascending codes.
+        """Return the occurring patterns with one edge more, or one less, by ascending codes.
 
-        Where a deleted edge parts a pattern, the part with more edges stays; of equal ones that
-        with more vertices, then that with the smaller code.
+        If deleting an edge splits a pattern, the part with more edges is kept; ties go to more
+        vertices, then to the smaller code.
         """
         return _shape_subgraphs(self.native.neighbours(code, max_edges, allow_cycles))
 
 
 class SubgraphMiner:
-    """All connected subgraphs in enough graphs, in the order of their codes, some at a time.
+    """All connected subgraphs with enough graphs, in the order of their codes, in batches.
 
-    A pattern occurs in `min_count` graphs at least and has at most `max_edges` edges, up to 63.
+    A pattern occurs in at least `min_count` graphs and has at most `max_edges` edges, up to 63.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class SubgraphMiner:
         return self._native.done()
 
     def advance(self, n_patterns: int) -> FoundSubgraphs:
-        """Find up to so many more subgraphs; fewer, or none, after much work and at the end."""
+        """Find up to `n_patterns` more subgraphs; fewer after much work, and at the end."""
         return _shape_subgraphs(self._native.advance(n_patterns, _WORK))
 
 
@@ -133,7 +133,7 @@ def canonical_code(graph: SmallGraph) -> Code:
 
 
 class _Traversals:
-    """Breadth-first traversals of a graph, as far as their codes are not larger than the best."""
+    """Breadth-first traversals of a graph, cut off when their code exceeds the best one."""
 
     def __init__(self, graph: SmallGraph) -> None:
         self._graph, least = graph, min(graph.labels)
@@ -143,7 +143,7 @@ class _Traversals:
                 self._go_on([vertex], 0, (label,))
 
     def _go_on(self, order: list[int], i: int, code: Code) -> None:
-        """Give numbers to the neighbours of vertex i in all ways that differ, and go on."""
+        """Assign numbers to the neighbours of vertex i in all distinct ways, and recurse."""
         if i == len(order):
             self.best = code
             return
@@ -161,13 +161,13 @@ class _Traversals:
             self._go_on(order + chosen, i + 1, code)
 
     def _arrangements(self, new: list[tuple[int, int, int]]) -> Iterator[list[int]]:
-        """Return the orders of new vertices: free among equal labels, one order of twins."""
+        """Yield the orders of new vertices: all orders of equal labels, but one order of twins."""
         groups = [[w for *_, w in same] for _, same in groupby(new, key=lambda edge: edge[:2])]
         for orders in product(*map(self._orders, groups)):
             yield [w for order in orders for w in order]
 
     def _orders(self, group: list[int]) -> list[list[int]]:
-        """Return the orders of vertices; those with the same neighbours keep their order."""
+        """Return the orders of vertices; vertices with the same neighbours keep their order."""
         if len(group) == 1:
             return [group]
         kinds: dict[frozenset[tuple[int, int]], list[int]] = {}
@@ -177,7 +177,7 @@ class _Traversals:
 
 
 def _interleave(parts: list[list[int]]) -> list[list[int]]:
-    """Return all ways to merge lists that keep the order of each."""
+    """Return all merges of lists that preserve the order of each."""
     left = [part for part in parts if part]
     if not left:
         return [[]]

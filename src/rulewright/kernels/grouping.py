@@ -1,4 +1,4 @@
-"""The door to native kernels that group rows: their values, and those in the same covers.
+"""Native kernels that group rows: by key, with their values, and by equal covers.
 
 See `native/encoding/group.hpp` and `native/encoding/covers.hpp`.
 """
@@ -22,7 +22,7 @@ class Entries(NamedTuple):
 
 
 class GroupSummary(NamedTuple):
-    """Known values of each group: how many, least, largest, and their sum in whole multiples."""
+    """Known values per group: count, minimum, maximum, and sum in integer multiples."""
 
     n_known: FloatArray
     least: FloatArray
@@ -31,7 +31,7 @@ class GroupSummary(NamedTuple):
 
 
 class ValueFacts(NamedTuple):
-    """Largest size (-1 if no value is known), least value, digits after the point."""
+    """Maximum absolute value (-1 if no value is known), minimum, digits after the point."""
 
     size: float
     least: float
@@ -39,10 +39,10 @@ class ValueFacts(NamedTuple):
 
 
 class CoverGroups(NamedTuple):
-    """Rows in the same covers: the group of each row and, for each group, what there is of it.
+    """Rows in the same covers: the group of each row, and statistics of each group.
 
     `words` are the packed covers of the groups, `weights` their weights, and `sums` (groups,
-    classes) those of weight times share.
+    classes) the sums of weight times share.
     """
 
     groups: IntArray
@@ -55,15 +55,15 @@ _ALL: RowArray = np.zeros(0, dtype=ROW)
 
 
 def count_held(words: WordArray) -> StatArray:
-    """Count the rows that each of the packed covers holds."""
+    """Count the rows in each of the packed covers."""
     return _core.count_held(words)
 
 
 def group_rows(words: WordArray, weights: FloatArray, shares: FloatArray) -> CoverGroups:
-    """Group the rows that the same covers hold, and sum weights and weighted shares of each.
+    """Group the rows in the same covers, and sum the weights and weighted shares of each group.
 
-    Of every 32 covers the later one counts for more in the order of the groups, and earlier covers
-    count for more than the next 32.
+    The order of the groups gives priority to earlier blocks of 32 covers and, within a block, to
+    later covers.
     """
     given = words, np.ascontiguousarray(weights), np.ascontiguousarray(shares)
     groups, covers, totals, sums = _core.group_rows(*given)
@@ -86,21 +86,21 @@ def count_at_least(entries: Entries, values: FloatArray, cuts: FloatArray) -> Fl
 
 
 def last_values(entries: Entries, values: FloatArray, times: FloatArray) -> FloatArray:
-    """Return the known value at the latest time of each group's entries, of several the largest."""
+    """Return the known value at the latest time of each group; ties go to the largest."""
     out = np.empty(entries.n_groups)
     _core.last_values(*_read(entries, values), times, out)
     return out
 
 
 def middle_values(entries: Entries, values: FloatArray) -> FloatArray:
-    """Return half the sum of the two middle values of each group."""
+    """Return the mean of the two middle values of each group."""
     out = np.empty(entries.n_groups)
     _core.middle_values(*_read(entries, values), out)
     return out
 
 
 def value_facts(rows: RowArray | None, values: FloatArray, most: int) -> ValueFacts:
-    """Return what known values are like; digits are counted up to `most`, and one more."""
+    """Return facts about known values; digits are counted up to `most`, and one more."""
     return ValueFacts(*_core.value_facts(*_rows(rows, values), most))
 
 
@@ -109,8 +109,8 @@ def _read(entries: Entries, values: FloatArray) -> tuple[RowArray, RowArray, Flo
 
 
 def _rows(rows: RowArray | None, values: FloatArray) -> tuple[RowArray, FloatArray]:
-    """Return rows and values as kernels read them, for which no rows are all."""
-    held = np.ascontiguousarray(values)  # it may be a view of a dataframe
+    """Return rows and values for kernels, where None means all rows."""
+    held = np.ascontiguousarray(values)  # may be a view of a dataframe
     if rows is None:
         return _ALL, held
     return rows, held if len(rows) else held[:0]

@@ -31,25 +31,25 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 score_names: tuple[str, ...] = _core.score_names
-"""The scores that `Score.kind` may name."""
+"""Valid values of `Score.kind`."""
 
 
 def usable_cpus() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):  # not on every system
+    """Return the number of processors available to this process."""
+    if hasattr(os, "sched_getaffinity"):  # not available everywhere
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 class CodeColumns:
-    """Binned columns as kernels read them, checked once and then frozen.
+    """Binned columns for kernels, validated once and immutable.
 
     Parameters
     ----------
     codes : uint8 or uint16 array of shape (groups, rows, GROUP)
         Code of (row, column j) at ``[j // GROUP, row, j % GROUP]``.
     n_bins : int32 array
-        Column j has the codes 0 .. n_bins[j] - 1, and n_bins[j] for a missing value.
+        Column j has the codes 0 .. n_bins[j] - 1, and n_bins[j] for missing values.
     nominal : uint8 array
         1 for nominal columns.
     """
@@ -65,7 +65,7 @@ class CodeColumns:
         return int(self.codes.shape[1])
 
     def take(self, rows: npt.NDArray[np.integer]) -> CodeColumns:
-        """Return the given rows only."""
+        """Return only the given rows."""
         codes: ByteArray | CodeArray = self.codes.take(rows, axis=1)
         return CodeColumns(codes, self.n_bins, self.nominal)
 
@@ -73,7 +73,7 @@ class CodeColumns:
 def encode_values(
     values: FloatArray, cuts: FloatArray, on_cut: bool, n_threads: int = 1, missing: int = MISSING
 ) -> CodeArray:
-    """Code raw values by the number of cuts below them (see `native/encoding/encode.hpp`)."""
+    """Encode raw values by the number of cuts below them (see `native/encoding/encode.hpp`)."""
     return _core.encode_values(values, cuts, on_cut, missing, n_threads)
 
 
@@ -84,7 +84,7 @@ def encode_columns(
     codes: CodeArray,
     n_threads: int = 1,
 ) -> None:
-    """Code columns by the cuts below and on their values, into the rows `places` of the codes."""
+    """Encode columns by the cuts below and at their values, into the rows `places` of the codes."""
     _core.encode_columns(values, cuts, places, codes, n_threads)
 
 
@@ -95,12 +95,12 @@ def draw_rows(n: int, size: int, seed: int) -> Subsample:
 
 
 def split_by_weight(weights: StatArray, strata: IntArray, share: float, seed: int) -> BoolArray:
-    """Flag rows that hold a random share of the weight of every stratum."""
+    """Flag rows with a random share of the weight of every stratum."""
     return _core.split_by_weight(weights, strata, share, seed).view(np.bool_)
 
 
 def cover_rows(columns: CodeColumns, tests: IntArray, n_threads: int = 1) -> RowArray:
-    """Find the rows that satisfy all tests (column, low, high, skip, ...), ascending order."""
+    """Find the rows that pass all tests (column, low, high, skip, ...), in ascending order."""
     return _core.cover_rows(columns.native, tests, n_threads)
 
 
@@ -148,9 +148,9 @@ def grow_beam(
 def count_histogram(
     columns: CodeColumns, rows: RowArray, stats: StatArray, n_threads: int = 1
 ) -> StatArray:
-    """Sum every lane of the rows' statistics per code, column after column: (codes, lanes).
+    """Sum every lane of the rows' statistics per code, column by column: (codes, lanes).
 
-    Histograms of disjoint rows, counted anywhere, are merged by adding them; the sums are exact.
+    Histograms of disjoint rows can be added; the sums are exact.
     """
     sums = _core.count_histogram(columns.native, rows, stats, n_threads)
     return sums.reshape(-1, stats.shape[1])
@@ -165,8 +165,8 @@ def scan_histogram(
 ) -> GrownRule:
     """Find the best single condition on the rows of a histogram, as a rule.
 
-    Only the kinds of the columns are read, not their rows. `totals` are the sums over all rows, if
-    the histogram is of fewer.
+    Only the kinds of the columns are used, not their rows. `totals` are the sums over all rows,
+    if the histogram is of fewer.
     """
     if totals is None:
         totals = histogram[: columns.n_bins[0] + 1].sum(axis=0)
@@ -206,7 +206,7 @@ def judged_sums(
 
 
 MOST_FAILURES = 12
-"""Tests that `failure_sums` tells apart."""
+"""Maximum number of tests that `failure_sums` distinguishes."""
 
 
 def failure_sums(
@@ -238,9 +238,9 @@ def prune_tests(
     least: float = 0.0,
     n_threads: int = 1,
 ) -> IntArray:
-    """Find the tests that pay on the rows off `side` (see `native/search/prune.hpp`).
+    """Find the tests that help on the rows off `side` (see `native/search/prune.hpp`).
 
-    `score` is of one vote. `worth`, one number for each column, is updated.
+    `score` is for one vote. `worth`, one number per column, is updated.
     """
     where = tests, stats, score.first_lane, side.view(np.uint8)
     evidence = score.unit, score.down, score.l2
@@ -255,7 +255,7 @@ def rule_scores(
     intercepts: FloatArray,
     n_threads: int = 1,
 ) -> FloatArray:
-    """Sum intercepts and the responses of the fired rules, in rule order, for every row.
+    """Sum intercepts and the responses of the applying rules, in rule order, for every row.
 
     A row of `heads` is the first and the last of the classes that the rule votes for.
     """
@@ -265,7 +265,7 @@ def rule_scores(
 
 
 def rule_covers(codes: CodeArray, compiled: CompiledRules, n_threads: int = 1) -> BoolArray:
-    """Return which rules (columns) fire on which rows."""
+    """Return which rules (columns) apply to which rows."""
     covers = np.zeros((codes.shape[1], len(compiled.rule_starts) - 1), dtype=np.bool_)
     _core.rule_covers(codes, *compiled, covers, n_threads)
     return covers

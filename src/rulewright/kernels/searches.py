@@ -1,4 +1,4 @@
-"""Searches that keep their state in native code: DNF, RISE, blocks of a partition, roots."""
+"""Searches with native state: DNF, RISE, blocks of a partition, histograms of blocks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class DnfSearch:
     """Parallel restarts of the stochastic local search, advanced in slices of steps.
 
-    What is found does not depend on the slices or on the number of threads.
+    The result does not depend on the slices or the number of threads.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class DnfSearch:
     n_positives : int
         Number of positives.
     settings : DnfSettings
-        How to search.
+        Search settings.
     """
 
     def __init__(
@@ -56,16 +56,16 @@ class DnfSearch:
         self._native = _core.DnfSearch(bits, weights, n_positives, settings.native)
 
     def advance(self, n_steps: int, n_threads: int = 1) -> int:
-        """Take so many steps in every restart; return how many restarts go on."""
+        """Take `n_steps` steps in every restart; return the number of active restarts."""
         return self._native.advance(n_steps, n_threads)
 
     @property
     def n_steps(self) -> int:
-        """Steps taken so far by all restarts together."""
+        """Total number of steps of all restarts."""
         return self._native.n_steps()
 
     def state(self, restart: int) -> DnfState:
-        """Return where a restart stands."""
+        """Return the state of a restart."""
         return DnfState(*self._native.state(restart))
 
     def best(self) -> DnfBest | None:
@@ -84,7 +84,7 @@ def find_partition(
     n_restarts: int,
     n_threads: int = 1,
 ) -> tuple[int, IntArray]:
-    """Return the first restart whose partition works (-1: none) and the part of every positive.
+    """Return the first successful restart (-1: none) and the part of every positive.
 
     Rows are packed, with variable v as bit v % 64 of word v // 64 (see
     `native/search/dnf_partition.hpp`).
@@ -97,10 +97,10 @@ def find_partition(
 def nearest_rules(
     values: FloatArray, columns: DistanceColumns, boxes: Boxes, n_threads: int = 1
 ) -> tuple[IntArray, FloatArray]:
-    """Find the rule with the least distance to each row, of equal ones the first.
+    """Find the rule with the minimum distance to each row; ties go to the first.
 
-    `values` has a line for each row: numbers, NaN if missing, and codes of nominal columns. Where
-    there is no rule, the answer is 0 at an infinite distance.
+    `values` has a line per row: numbers, NaN if missing, and codes of nominal columns. Without
+    rules the result is 0 at infinite distance.
     """
     return _core.nearest_rules(values, *columns, *boxes, n_threads)
 
@@ -113,20 +113,20 @@ class RiseSearch:
     values : float array of shape (rows, columns)
         Numbers, NaN if missing, and codes of nominal columns.
     columns : DistanceColumns
-        How far apart values are.
+        Distances of values.
     labels : int array
         Class of each row.
     weights : int array
         Weight of each row, in fixed-point steps.
     alone : byte array
-        1 for a row without a copy: a rule that grew from it or was stretched to it classifies it
-        as it would be without it.
+        1 for rows without a copy: a rule that started from such a row, or was generalised to it,
+        classifies it as if the row were left out.
     ranks : int array
         Rank of each class, 0 for the most frequent one.
     unit : float
-        Weight of one row, in the steps of the weights.
+        Weight of one row, in fixed-point steps.
     max_passes : int
-        Most passes over all rules; -1 for no limit.
+        Maximum number of passes over all rules; -1 for no limit.
     """
 
     def __init__(
@@ -145,22 +145,22 @@ class RiseSearch:
         self._n_columns = values.shape[1]
 
     def advance(self, n_steps: int, n_threads: int = 1) -> bool:
-        """Take so many steps: each rule and each row, then each rule; tell if there are more."""
+        """Take `n_steps` steps: each rule and row, then each rule; return whether more remain."""
         return self._native.advance(n_steps, n_threads)
 
     @property
     def accuracy(self) -> int:
-        """Weight of the rows that are classified right when they are left out."""
+        """Weight of the rows with a correct leave-one-out prediction."""
         return self._native.accuracy()
 
     @property
     def first_accuracy(self) -> int:
-        """The same before any rule was generalised: that of the nearest neighbour."""
+        """The same before any generalisation: for the nearest-neighbour classifier."""
         return self._native.first_accuracy()
 
     @property
     def n_passes(self) -> int:
-        """Passes over all rules that are finished."""
+        """Number of finished passes over all rules."""
         return self._native.n_passes()
 
     def state(self) -> RiseState:
@@ -171,7 +171,7 @@ class RiseSearch:
 
 
 class Lanes(NamedTuple):
-    """The statistics that a search reads: `n` of them and, if `weighted`, the last lane."""
+    """The statistics that a search uses: `n` of them and, if `weighted`, the last lane."""
 
     first: int
     n: int
@@ -184,18 +184,18 @@ class Lanes(NamedTuple):
 
 
 class BlockSearch:
-    """The search of a rule, step by step, among rows that lie block after block.
+    """The search of a rule, step by step, on rows stored block by block.
 
     Parameters
     ----------
     columns : CodeColumns
         The rows.
     stats : int64 array of shape (rows, lanes)
-        Their statistics, read again whenever they are needed; they may change within `following`.
+        Their statistics, reread whenever needed; they may change within `following`.
     starts : int64 array
         Block b has the rows ``starts[b]`` to ``starts[b + 1]``.
     keeps_roots : bool
-        Whether histograms of all blocks are kept, so that a search need not count its first rows.
+        Whether histograms of all blocks are cached, so that a search need not count its first rows.
     """
 
     def __init__(
@@ -206,7 +206,7 @@ class BlockSearch:
 
     @contextmanager
     def following(self, rows: RowArray) -> Iterator[None]:
-        """Let the statistics of the rows, which ascend, change in the body."""
+        """Allow the statistics of the (ascending) rows to change inside the context."""
         self.native.remember(self.columns.native, rows, self.stats)
         yield
         self.native.follow(self.columns.native, self.stats)
@@ -218,33 +218,33 @@ class BlockSearch:
         return sums.reshape(-1, lanes.used)
 
     def narrow(self, test: tuple[int, ...]) -> StatArray:
-        """Leave the rows that pass a test (column, low, high, skip, ...); return their sums."""
+        """Keep the rows that pass a test (column, low, high, skip, ...); return their sums."""
         sums = self.native.narrow(self.columns.native, self.stats, list(test))
         return sums.reshape(-1, self.lanes.used)
 
 
 MOST_BITS = 62
-"""Sums over all rows are never larger."""
+"""Upper bound of sums over all rows."""
 
 
 class Roots:
-    """The histograms of all rows, by blocks, so that growth need not count its first rows.
+    """Cached histograms of all rows, by blocks, so that growth need not count its first rows.
 
-    Block b has the rows from ``b * n_rows // n_blocks`` on. A subsample that is a choice of blocks
-    has the sum of their histograms. Statistics may change within `following` only.
+    Block b has the rows from ``b * n_rows // n_blocks`` on. The histogram of a subsample of blocks
+    is the sum of theirs. Statistics may change only within `following`.
 
     Parameters
     ----------
     columns : CodeColumns
         All rows.
     stats : int64 array of shape (rows, lanes)
-        Their statistics, read again whenever they are needed.
+        Their statistics, reread whenever needed.
     n_blocks : int
         Number of blocks.
     n_threads : int
-        Threads; nothing depends on it.
+        Number of threads; does not change results.
     bits : int
-        No statistic of a row ever has more, without the sign: of few, two lanes share a word.
+        Maximum bits of a row's statistics, without the sign: with few, two lanes share a word.
     """
 
     def __init__(
@@ -260,7 +260,7 @@ class Roots:
 
     @contextmanager
     def following(self, rows: RowArray) -> Iterator[None]:
-        """Let the statistics of the rows, which ascend, change in the body."""
+        """Allow the statistics of the (ascending) rows to change inside the context."""
         self.native.remember(self.columns.native, rows, self.stats, self.n_threads)
         yield
         self.native.follow(self.columns.native, self.stats, self.n_threads)

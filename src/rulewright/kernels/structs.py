@@ -1,4 +1,4 @@
-"""The plain records that cross the border between Python and native code."""
+"""The plain records passed between Python and native code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MISSING = 65535
 """Code of a missing value at prediction."""
 
 UNSEEN = 65534
-"""Code of a label that training never saw."""
+"""Code of a label not seen in training."""
 
 ROW = np.uint32
 STAT = np.int64
@@ -36,7 +36,7 @@ WordArray = npt.NDArray[np.uint64]
 
 
 class Op(IntEnum):
-    """Operators of a grown condition, in the order in which ties are broken."""
+    """Operators of a grown condition, in the order that breaks ties."""
 
     LESS_EQUAL = 0
     GREATER_EQUAL = 1
@@ -47,7 +47,7 @@ class Op(IntEnum):
 
 
 class Struct:
-    """A record that kernels take as the bound struct of the same name and fields."""
+    """A record that kernels receive as the bound struct with the same name and fields."""
 
     @cached_property
     def native(self) -> Any:
@@ -61,13 +61,12 @@ class Struct:
 
 @dataclass(frozen=True)
 class Score(Struct):
-    """Which score judges a cover, and how it reads the lanes of the row statistics.
+    """The score of a cover, and how it reads the lanes of the row statistics.
 
-    "newton" and "gradient" read pairs (g, h): a negative g votes `up` for the side that the pair
-    stands for, a positive g votes `down` against it. "slipper", "foil", "wracc", "laplace" (over
-    `k` classes) and "errors" (a row missed costs `k`) read the weights for and against a rule,
-    "entropy" the weights of all classes, and vote up. `unit` is what one step of the statistics is
-    worth.
+    "newton" and "gradient" read pairs (g, h): a negative g votes `up` for the side of the pair, a
+    positive g votes `down` against it. "slipper", "foil", "wracc", "laplace" (over `k` classes) and
+    "errors" (a missed row costs `k`) read the weights for and against a rule, "entropy" the weights
+    of all classes, and vote up. `unit` is the value of one step of the statistics.
     """
 
     kind: str
@@ -83,10 +82,10 @@ class Score(Struct):
 
 @dataclass(frozen=True, kw_only=True)
 class Beam(Struct):
-    """How many conjunctions a beam search follows, and which of them may be its answer.
+    """The width of a beam search, and its significance test.
 
-    Its statistic ``2 sum o ln(o / E)``, of the weights of the lanes that it covers against those
-    expected of as many rows, must be `significance` at least.
+    The statistic ``2 sum o ln(o / E)``, of the covered weights of the lanes against their
+    expectation for as many rows, must be at least `significance`.
     """
 
     width: int = 5
@@ -94,7 +93,7 @@ class Beam(Struct):
 
 
 class Subsample(NamedTuple):
-    """Rows in ascending order, and for every row whether it is among them."""
+    """Rows in ascending order, and for every row whether it is in the subsample."""
 
     rows: RowArray
     drawn: BoolArray
@@ -102,14 +101,14 @@ class Subsample(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Limits(Struct):
-    """What a rule may look like.
+    """Constraints on the form of a rule.
 
     `max_conditions` is -1 for no limit; `min_weight` is in fixed-point steps of the last lane, 0
-    for no minimum. A condition may name a set of up to `max_labels` labels of a nominal column;
-    `label_smoothing`, in steps, is added to the h of a label, and those of a smaller h are in no
-    set. Per column: `up_operators` (`down_operators`) has bit ``1 << Op`` set when a rule that
+    for no minimum. A condition may use a set of up to `max_labels` labels of a nominal column;
+    `label_smoothing`, in steps, is added to the h of a label, and labels with a smaller h are in no
+    set. Per column: `up_operators` (`down_operators`) has bit ``1 << Op`` set if a rule that
     votes up (down) may use the operator; a rule must use every `required` column; the columns of a
-    rule must have a bit of `groups` in common.
+    rule must have a common bit of `groups`.
     """
 
     max_conditions: int
@@ -123,12 +122,12 @@ class Limits(Struct):
     label_smoothing: int = 1
 
     def only(self, drawn: BoolArray) -> Limits:
-        """Close the columns that are not drawn, except required ones."""
+        """Exclude the undrawn columns, except required ones."""
         left = drawn | (self.required > 0)
         return self._mask(left, left)
 
     def allows(self, conditions: tuple[GrownCondition, ...]) -> bool:
-        """Return whether a rule with some of its conditions taken out still has what it must."""
+        """Return whether a rule with some conditions removed still satisfies the requirements."""
         used = {condition.column for condition in conditions}
         return used >= set(np.flatnonzero(self.required).tolist())
 
@@ -137,7 +136,7 @@ class Limits(Struct):
         return replace(self, up_operators=self.down_operators, down_operators=self.up_operators)
 
     def after(self, condition: GrownCondition) -> Limits:
-        """Return what is left open to the conditions that follow this one."""
+        """Return the limits for the conditions that follow this one."""
         j, bit = condition.column, 1 << condition.op
         left = self._mask(self.up_operators[j] & bit > 0, self.down_operators[j] & bit > 0)
         required = np.where(np.arange(len(self.required)) == j, 0, self.required).astype(np.uint8)
@@ -152,7 +151,7 @@ class Limits(Struct):
 class GrownCondition(NamedTuple):
     """One condition on codes; `beyond` is the nearest covered code on the other side of a cut.
 
-    Of a set of labels, `op` is EQUAL (in) or NOT_EQUAL (not in), `labels` are their codes in
+    For a set of labels, `op` is EQUAL (in) or NOT_EQUAL (not in), `labels` are their codes in
     ascending order and `code` is -1.
     """
 
@@ -165,7 +164,7 @@ class GrownCondition(NamedTuple):
 
     @property
     def key(self) -> tuple[int, ...]:
-        """What tells the condition from others: all but the criterion."""
+        """The identity of the condition: everything except the criterion."""
         return self[:4] + self.labels
 
 
@@ -177,7 +176,7 @@ class GrownRule(NamedTuple):
 
     @classmethod
     def of(cls, found: tuple[list[tuple[int, int, int, int, float, list[int]]], int]) -> GrownRule:
-        """Give names to what a kernel returns."""
+        """Name the fields of a kernel's result."""
         conditions, vote = found
         return cls([GrownCondition(*c[:5], tuple(c[5])) for c in conditions], vote)
 
@@ -195,12 +194,12 @@ class CompiledRules(NamedTuple):
 
 
 class DistanceColumns(NamedTuple):
-    """How far apart the values of each column are, for rules that win by distance.
+    """Distances of the values of each column, for rules that win by distance.
 
-    A number has a distance in `widths`: the range of its column, 0 if all its numbers are alike.
-    A nominal column j has the codes 0, 1, ... in the `groups` from ``group_starts[j]`` on, of which
-    a numeric one has none; `tables` has the squared distance of each pair of groups, column after
-    column, from ``table_starts[j]`` on.
+    A number has its distance in `widths`: the range of its column, 0 for a constant one. A nominal
+    column j has its codes 0, 1, ... in `groups` from ``group_starts[j]`` on; a numeric one has
+    none. `tables` has the squared distances of all pairs of groups, column by column, from
+    ``table_starts[j]`` on.
     """
 
     widths: FloatArray
@@ -211,7 +210,7 @@ class DistanceColumns(NamedTuple):
 
 
 class Boxes(NamedTuple):
-    """Rules as conditions (column, low, high), with both bounds; of a nominal column the code."""
+    """Rules as conditions (column, low, high), with both bounds; codes for nominal columns."""
 
     starts: IntArray
     columns: IntArray
@@ -220,11 +219,11 @@ class Boxes(NamedTuple):
 
 
 class RiseState(NamedTuple):
-    """Where RISE stands: winner of each row and its distance, what rules cover, and the rules.
+    """State of RISE: winner of each row and its distance, coverage of rules, and the rules.
 
-    `correct` is what a rule covers of its class. A rule has the place of the row it grew from.
-    `lows` and `highs` are its bounds in each column: infinite, of a nominal column -1, where it has
-    no condition.
+    `correct` is the covered weight of a rule's class. A rule has the place of the row it grew from.
+    `lows` and `highs` are its bounds in each column; without a condition they are infinite, or -1
+    for a nominal column.
     """
 
     winners: IntArray
@@ -237,10 +236,10 @@ class RiseState(NamedTuple):
 
 
 class GraphArrays(NamedTuple):
-    """Labelled graphs one after the other: vertices are numbered through all of them.
+    """Labelled graphs, concatenated: vertices are numbered consecutively over all graphs.
 
-    Graph g has the vertices from ``starts[g]`` on; around vertex v are the edges from
-    ``edge_starts[v]`` on, by their other end and their label. Every edge is there from both ends.
+    Graph g has the vertices from ``starts[g]`` on; the edges of vertex v start at
+    ``edge_starts[v]``, with their other end and their label. Every edge is stored from both ends.
     """
 
     starts: IntArray
@@ -251,7 +250,7 @@ class GraphArrays(NamedTuple):
 
 
 class FoundSubgraphs(NamedTuple):
-    """Patterns by their codes, one after the other from `starts` on, and their graphs as bits."""
+    """Concatenated pattern codes, from `starts` on, and their graphs as bits."""
 
     codes: IntArray
     starts: IntArray
@@ -260,12 +259,12 @@ class FoundSubgraphs(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class DnfSettings(Struct):
-    """How to search for a k-term DNF formula.
+    """Settings of the search for a k-term DNF formula.
 
-    With probability `p_g1` a random term is generalised, with `p_g2` a random literal leaves it,
-    with `p_s` a random literal that rejects the row joins a term. `max_literals` is -1 for no
-    limit. A misclassified row costs its weight times the unit of its class. A restart ends when it
-    has found a score of at most `target`. `check` recounts every score and is slow.
+    A random term is generalised with probability `p_g1`, a random literal is removed with
+    probability `p_g2`, and a random literal that rejects the row is added with probability `p_s`.
+    `max_literals` is -1 for no limit. A misclassified row costs its weight times the unit of its
+    class. A restart stops at a score of at most `target`. `check` recounts every score and is slow.
     """
 
     n_terms: int
@@ -285,7 +284,7 @@ class DnfSettings(Struct):
 
 
 class DnfState(NamedTuple):
-    """Where a restart stands: steps, random numbers drawn, full terms met, score, formula."""
+    """State of a restart: steps, random numbers drawn, full terms met, score, formula."""
 
     n_steps: int
     n_drawn: int
@@ -295,7 +294,7 @@ class DnfState(NamedTuple):
 
 
 class DnfBest(NamedTuple):
-    """The best formula, where it comes from, and its improvements (step, score, literals)."""
+    """The best formula, its origin, and its improvements (step, score, literals)."""
 
     score: int
     n_literals: int

@@ -1,4 +1,4 @@
-"""Threads of Python, as many as the system allows."""
+"""Python threads, as many as the system allows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 class ThreadPool(ThreadPoolExecutor):
-    """A pool whose tasks run in the caller where no further thread can be started."""
+    """A pool whose tasks run in the calling thread if no further thread can be started."""
 
     def __init__(self, n_threads: int) -> None:
         self._prefix = f"rulewright-{id(self)}-"
@@ -22,23 +22,23 @@ class ThreadPool(ThreadPoolExecutor):
 
     def __exit__(self, *error: Any) -> None:
         super().__exit__(*error)
-        # The base does not know of a thread in whose start the user pressed Ctrl-C.
+        # The base class does not know a thread that was starting when the user pressed Ctrl-C.
         while any(thread.name.startswith(self._prefix) for thread in threading.enumerate()):
             time.sleep(0.001)
 
-    def submit(  # noqa: D102 - as in the base
+    def submit(  # noqa: D102 - as in the base class
         self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any
     ) -> Future[Result]:
         task = _Task(lambda: fn(*args, **kwargs))
         try:
             super().submit(task)
-        except RuntimeError:  # the task may wait in the queue of threads that were started before
+        except RuntimeError:  # the task may be queued for threads that were started earlier
             task()
         return task.future
 
 
 class _Task:
-    """A call that is made once, by whoever comes first."""
+    """A call that is executed once, by the first thread that reaches it."""
 
     def __init__(self, call: Callable[[], Any]) -> None:
         self.call, self.begun = call, threading.Lock()

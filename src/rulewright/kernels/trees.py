@@ -1,4 +1,4 @@
-"""The door to native trees, and the records that cross it."""
+"""Native trees, and the records passed to and from them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class TreeShape(Struct):
-    """What a tree may look like, beside the limits on its rules.
+    """The form of a tree, besides the limits on its rules.
 
     Scores of splits on columns that the path already uses are multiplied by `reuse`. A nominal
     column is split into two sets of labels or, with `onehot`, into one label and the others.
@@ -28,7 +28,7 @@ class TreeShape(Struct):
 
 
 class GrownSplit(NamedTuple):
-    """How a node was split: its left child has codes up to ``codes[0]``, or those in `codes`.
+    """A split: the left child has codes up to ``codes[0]``, or the codes in `codes`.
 
     `op` is the operator of the left child: LESS_EQUAL, EQUAL (one of the labels) or MISSING.
     """
@@ -40,7 +40,7 @@ class GrownSplit(NamedTuple):
 
 
 class GrownTree(NamedTuple):
-    """Splits in the order of growth; split i makes the nodes 2 i + 1 (left) and 2 i + 2 (right).
+    """Splits in the order of growth; split i creates the nodes 2 i + 1 (left) and 2 i + 2 (right).
 
     `sums` has the sums of the statistics of each node, node 0 being the root.
     """
@@ -50,11 +50,11 @@ class GrownTree(NamedTuple):
 
 
 class Routes(NamedTuple):
-    """A tree as rows walk it.
+    """A tree for routing rows.
 
     `children` has the left child of each node (the right one follows it), 0 for a leaf; `columns`
-    the column that a node looks at; `sides`, from `starts[node]` on, where each code goes: 1 left,
-    2 right, 0 nowhere.
+    the column that a node tests; `sides`, from `starts[node]` on, the side of each code: 1 left, 2
+    right, 0 neither.
     """
 
     children: IntArray
@@ -65,7 +65,7 @@ class Routes(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BranchLimits(Struct):
-    """What a test of a C4.5 tree is judged by (see `native/search/branching.hpp`).
+    """Settings for choosing a test of a C4.5 tree (see `native/search/branching.hpp`).
 
     `unit` is the weight of one step of the fixed-point weights, `min_cases` the weight that two
     branches need; `many` flags the columns with too many values to enter the average gain.
@@ -78,7 +78,7 @@ class BranchLimits(Struct):
 
 
 class Branching(NamedTuple):
-    """A test: on the labels of a column or, if `code` is 0 or more, a cut between two codes.
+    """A test on the labels of a column or, if `code` is at least 0, a cut between two codes.
 
     There is no admissible test if the column is -1.
     """
@@ -128,7 +128,7 @@ def route_rows(columns: CodeColumns, routes: Routes, n_threads: int = 1) -> IntA
 
 
 def side_of_codes(split: GrownSplit, n_bins: int) -> ByteArray:
-    """Return for each code of the column where it goes: 1 left, 2 right, 0 nowhere."""
+    """Return for each code of the column its side: 1 left, 2 right, 0 neither."""
     sides = np.full(n_bins + 1, 2, dtype=np.uint8)
     sides[-1] = 0
     left = slice(split.codes[0] + 1) if split.op == Op.LESS_EQUAL else split.codes

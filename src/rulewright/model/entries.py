@@ -96,6 +96,8 @@ def _entry(model: RuleModel, places: list[int]) -> Entry:
     for k in range(len(cuts) - 1):
         low, high = cuts[k], cuts[k + 1]
         inside = [i for i in ordered if spans[i][0] <= low and high <= spans[i][1]]
+        if not inside and (own := counts[k]) is not None and not own.any():
+            continue  # between two whole numbers, say: no rule and no row
         amount = math.fsum(_amount_for(model.rules[i], head) for i in inside)
         body = Range(
             first.column, low[0], high[0], low_open=low[1], high_open=not high[1], kind=first.kind

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from rulewright.html import escape_line
+from rulewright.model.rule_table import rule_parts
 from rulewright.model.text import strongest
 from rulewright.programs import RuleNote
 
@@ -168,10 +168,10 @@ class Exports(ABC):
 
 def _note_rules(model: RuleModel) -> tuple[RuleNote, ...]:
     """Write for each rule its number in the text of the model, what it adds, and when."""
-    notes, names = [], [escape_line(name) for name in model.head_names]
+    notes, names = [], model.shown_names
     for number, i in enumerate(strongest(model, None), start=1):
         rule = model.rules[i]
-        head = f" for {rule.head.text(names)}" if names else ""
-        text = f"{model.effect_title} {model.effect(rule)}{head}: {rule.body}"
-        notes.append(RuleNote(number, text, rule.body))
+        head = f" for {rule.head.text(names)}" if names and not model.decides else ""
+        does = f"{model.effect_title} {model.effect(rule)}{head}"
+        notes.append(RuleNote(number, f"{does}: {' '.join(rule_parts(model, rule))}", rule.body))
     return tuple(notes)

@@ -1,9 +1,8 @@
 """Charts of models for notebooks: functions ``plot_<what>(model, ...)`` that return Altair charts.
 
 A model may be of any form, fitted or loaded, or a fitted estimator. Functions ``<what>_chart``
-draw what `rulewright.explain` computed. Every chart names its axes with their units, tells its
-parts apart without colours, and says what it shows in its description. The extra ``plots``
-installs Altair.
+draw results of `rulewright.explain`. Every chart labels its axes with units, does not rely on
+colours alone, and has a description. The extra ``plots`` installs Altair.
 """
 
 import lazy_loader

@@ -34,18 +34,18 @@ def plot_importance(
     n_bars: int = 15,
 ) -> alt.LayerChart:
     """
-    Draw how much columns, or rules and lines, matter in a model that adds them up.
+    Draw the importance of columns, or of rules and linear terms, in an additive model.
 
     Parameters
     ----------
     model : AdditiveRules, RegressionRules or fitted estimator
         The model.
     X : table, optional
-        Rows over which the amounts vary; by default the training rows.
+        Rows to compute the importance on; by default the training rows.
     by : {"columns", "terms"}
-        What the bars stand for.
+        What the bars represent.
     n_bars : int
-        Bars at most, of the most important.
+        Maximum number of bars, most important first.
     """
     return importance_chart(importance(model, X), by, n_bars=n_bars)
 
@@ -57,16 +57,16 @@ def importance_chart(
     n_bars: int = 15,
     title: str | None = None,
 ) -> alt.LayerChart:
-    """Draw the importances of columns, or of rules and lines, in percent of the largest.
+    """Draw the importance of columns, or of rules and linear terms, in percent of the largest.
 
     Parameters
     ----------
     found : Importance
         Importances, of `importance`.
     by : {"columns", "terms"}
-        What the bars stand for.
+        What the bars represent.
     n_bars : int
-        Bars at most, of the most important.
+        Maximum number of bars, most important first.
     title : str, optional
         Title; by default it says what is drawn.
     """
@@ -101,9 +101,9 @@ def effects_chart(
     n_bars: int = 12,
     title: str | None = None,
 ) -> alt.LayerChart:
-    """Draw what moves the answer for one row away from the mean answer.
+    """Draw the contributions that move the prediction of a row away from the mean.
 
-    Rules with the same conditions are bars of their own; ``model.merged()`` joins them before.
+    Rules with the same conditions have separate bars; ``model.merged()`` merges them beforehand.
 
     Parameters
     ----------
@@ -112,12 +112,12 @@ def effects_chart(
     row : int
         The row.
     class_name : str, optional
-        The class whose score is looked at, of three or more; by default that with the highest
-        score. Of two classes it is the score of the second minus that of the first.
+        The class to explain, of three or more; by default the one with the highest score. With two
+        classes, the second score minus the first is explained.
     target : str
-        What the numbers of a regression are called.
+        Name of the target, for regression.
     n_bars : int
-        Bars at most; the last one sums up the terms that are left out.
+        Maximum number of bars; the last one sums the remaining terms.
     title : str, optional
         Title; by default it names the row.
     """
@@ -144,7 +144,7 @@ def plot_interactions(
     model: Any, X: Any, columns: Sequence[str] | None = None, *, n_bars: int = 15
 ) -> alt.LayerChart:
     """
-    Draw which pairs of columns interact most in a model that adds up.
+    Draw which pairs of columns interact most in an additive model.
 
     Parameters
     ----------
@@ -153,9 +153,9 @@ def plot_interactions(
     X : table
         Rows to average over.
     columns : sequence of str, optional
-        The columns; by default all that rules use together.
+        The columns; by default all columns that occur together in a rule.
     n_bars : int
-        Bars at most.
+        Maximum number of bars.
     """
     return interaction_chart(interactions(model, X, columns), n_bars=n_bars)
 
@@ -167,7 +167,7 @@ def interaction_chart(
     n_bars: int = 15,
     title: str | None = None,
 ) -> alt.LayerChart:
-    """Draw H statistics, and beside them their null distribution if there is one.
+    """Draw H statistics, with their null distribution if there is one.
 
     Parameters
     ----------
@@ -176,9 +176,9 @@ def interaction_chart(
     n_columns : {1, 2, 3}
         One column with all others, pairs or triples.
     n_bars : int
-        Bars at most: of the largest H, or the largest H minus the mean of the null.
+        Maximum number of bars: by the largest H, or the largest excess over the null mean.
     title : str, optional
-        Title; by default it says what is drawn.
+        Title; by default it describes the chart.
     """
     if n_columns not in _H_TITLES:
         raise ValueError(f"n_columns={n_columns} must be 1, 2 or 3")
@@ -212,13 +212,13 @@ def _count_left_out(items: Sequence[Any], most: int, what: str) -> str:
 def _one_score(
     found: Effects, row: int, class_name: str | None, target: str
 ) -> tuple[Any, float, str]:
-    """Return the effects on one score, its mean, and what it is called."""
+    """Return the effects on one score, its mean, and its name."""
     values, mean, names = found.values[row], found.mean, found.names
     if len(names) == 2 and class_name is None:
         title = score_title(names, target)
         return values[:, 1] - values[:, 0], float(mean[1] - mean[0]), title
     if class_name is not None and class_name not in names:
-        raise ValueError(f"class_name={class_name!r} is none of {', '.join(names)}")
+        raise ValueError(f"class_name={class_name!r} is not one of {', '.join(names)}")
     best = int(np.argmax(mean + values.sum(axis=0)))
     k = best if class_name is None else names.index(class_name)
     title = target if len(names) == 1 else f"score of {names[k]}"
@@ -257,7 +257,7 @@ def _effect_bars(rows: list[dict[str, Any]], x_title: str, title: Any, said: str
 
 
 def _statistics(found: Interactions | InteractionNull) -> list[dict[str, Any]]:
-    """Return the figures of all statistics, the largest first."""
+    """Return the figures of all statistics, largest first."""
     figures: dict[tuple[str, ...], dict[str, Any]]
     if isinstance(found, InteractionNull):
         figures = {names: _null_figures(one) for names, one in found.compare().items()}

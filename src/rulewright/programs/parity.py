@@ -109,11 +109,11 @@ def verify(program: Program, targets: Sequence[str] | None = None) -> ExportRepo
 
 
 def _known_runners() -> dict[str, tuple[ExportTarget, Runner]]:
-    """Give everything that runs exports, or translations of them, by name."""
-    return {
-        name: (target, run)
-        for target in TARGETS.values()
-        for name, run in (*target.runners.items(), *target.translations.items())
+    """Give everything that runs exports by name, then what runs translations of them."""
+    targets = TARGETS.values()
+    runners = {name: (target, run) for target in targets for name, run in target.runners.items()}
+    return runners | {
+        name: (target, run) for target in targets for name, run in target.translations.items()
     }
 
 

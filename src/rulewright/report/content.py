@@ -18,6 +18,7 @@ from rulewright.model import (
     escape_line,
     library_version,
     paragraphs,
+    rule_cells,
     title_of,
 )
 from rulewright.report import insight
@@ -77,6 +78,7 @@ class Content:
     headline: str
     cautions: list[str]
     numbers: dict[int, int]
+    odds: list[str]
     bars: dict[int, Markup]
     keys: Markup
     decides: bool
@@ -153,7 +155,8 @@ def content_of(
         target=target,
         headline=headline(model, target, measured, answers),
         cautions=cautions(model, answers),
-        numbers={line.place: k for k, line in enumerate(lines, start=1)},
+        numbers=dict(enumerate(model.numbers)),
+        odds=[cells.get("odds", "") for cells in rule_cells(model, range(len(model.rules)))],
         bars=draw_effects(model, range(len(model.rules))),
         keys=draw_keys(model, range(len(model.rules)), target),
         decides=model.decides,

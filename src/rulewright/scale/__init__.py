@@ -1,6 +1,6 @@
-"""Fits on partitions: on Dask, and on files larger than memory, with the same model to the bit.
+"""Fits on partitions: on Dask, and on files larger than memory, with bitwise identical models.
 
-Names are loaded when they are first used, because the command line needs few of them.
+Names are loaded on first use, because the command line needs few of them.
 """
 
 import lazy_loader

@@ -1,8 +1,7 @@
-"""Rows on partitions, as the boosting loop of MLRules sees them.
+"""Rows on partitions for the boosting loop of MLRules.
 
-The loop is that of fits in memory, `estimators.mlrules.boosting`. Counting happens where the rows
-are, deciding happens here, from sums of whole numbers; so the rules do not depend on how the rows
-are parted.
+The loop is the same as in memory, `estimators.mlrules.boosting`. Rows are counted where they are;
+decisions are made here, from sums of integers. So the rules do not depend on the partitioning.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class ClassWeights(NamedTuple):
-    """Weights of the classes in the rows to learn from and in those kept aside."""
+    """Class weights of the training rows and of the validation rows."""
 
     train: FloatArray
     aside: FloatArray
@@ -54,7 +53,7 @@ class PartedRows:
     The class weights in `weighed` have the `factors` in them.
     """
 
-    train_loss = math.nan  # would be a question more for each rule
+    train_loss = math.nan  # would cost another question per rule
 
     def __init__(
         self,
@@ -76,11 +75,11 @@ class PartedRows:
         self.grower = RuleGrower(coding.make_columns(), settings.formulation.cut_points)
         self.n_blocks = count_drawn_blocks(settings.subsample, n_rows)
         self.takes_all = self.n_blocks == BLOCKS
-        self.aside_steps = 0  # by which all rules together changed the loss of the rows kept aside
+        self.aside_steps = 0  # total change of the validation loss
 
     @property
     def validation_loss(self) -> float:
-        """The mean loss of the rows kept aside; NaN if there are none."""
+        """Mean validation loss; NaN without validation rows."""
         weights = self.weighed.aside
         if not weights.any():
             return math.nan
@@ -89,34 +88,34 @@ class PartedRows:
         return loss / float(weights.sum())
 
     def start_pruning(self, kind: str | None, required: ByteArray) -> Pruning[Blocks]:
-        """Return what prunes rules: prefixes are the only way whose sums add up."""
+        """Return the pruning of rules: only prefixes have sums that can be added."""
         return PrefixPruning(required, self._sum_prefixes) if kind else Pruning(required)
 
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, Blocks]:
-        """Grow a rule on the next draw; return also which blocks were drawn."""
+        """Grow a rule on the next draw; return it with the drawn blocks."""
         blocks = self._draw_blocks()
         return self.grower.make_rule(self._grow_conditions(blocks, score, limits)), blocks
 
     def cover(self, found: FoundRule, head: Head, drawn: Blocks) -> CoveredSums:
-        """Ask for the rows that a rule covers."""
+        """Request the sums over the rows that a rule covers."""
         return self.likelihood.cover(
             AppliedRule(found.tests, head.first, head.last, 0.0), head, drawn
         )
 
     def add(self, found: FoundRule, cover: CoveredSums, head: Head, response: float) -> None:
-        """Add a rule: partitions are told of it with the next question."""
+        """Add a rule; partitions receive it with the next question."""
         self.likelihood.add(cover.rule._replace(size=response))
         if self.weighed.aside.any():
             self.aside_steps += int(self.parts.ask(questions.aside_change)[0])
 
     def weigh_cover(self, cover: CoveredSums, drawn: Blocks) -> tuple[FloatArray, FloatArray]:
-        """Return the class weights of the rows covered: all, and those outside the subsample."""
+        """Return the class weights of all covered rows, and of those outside the subsample."""
         return cover.by_class, cover.outside
 
     def measure(self, n_rules: int) -> tuple[float, dict[str, float]]:
-        """Return the mean loss of the rows to learn from, and the reliability on all rows.
+        """Return the mean training loss, and the reliability on all rows.
 
-        Both are those of the first rules.
+        Both belong to the first `n_rules` rules.
         """
         train, aside = self.parts.after(n_rules).ask(questions.sum_figures)
         weights = float(self.weighed.train.sum()), float(self.weighed.aside.sum())
@@ -132,7 +131,7 @@ class PartedRows:
         return tuple(sorted(self.random.permutation(BLOCKS)[: self.n_blocks].tolist()))
 
     def _grow_conditions(self, blocks: Blocks, score: Score, limits: Limits) -> GrownRule:
-        """Grow a conjunction, as `kernels.grow_rule` does, with histograms from everywhere."""
+        """Grow a conjunction like `kernels.grow_rule`, with histograms from all partitions."""
         lanes = Lanes(score.first_lane, score.n_lanes, limits.min_weight > 0)
         seen, binned = replace(score, first_lane=0), self.grower.binned
         rule, best = GrownRule([], -1), 0.0
@@ -146,7 +145,7 @@ class PartedRows:
             if not found:
                 break
             improves = found[0].criterion < best - limits.tolerance
-            if not improves and not limits.required.any():  # required ones need not help
+            if not improves and not limits.required.any():  # required conditions need not help
                 break
             best, rule = found[0].criterion, GrownRule([*rule.conditions, found[0]], vote)
             tests = (*tests, binned.test(found[0], "observed"))
@@ -168,7 +167,7 @@ def make_setup(
     factors: tuple[float, ...],
     intercepts: FloatArray,
 ) -> Setup:
-    """Describe what every row starts from, with the units of a fit in memory."""
+    """Describe the start of every row, with the units of a fit in memory."""
     total, n_rows = float(weighed.train.sum()), weighed.n_train
     fine = fine_unit(total)
     return Setup(
@@ -182,25 +181,25 @@ def make_setup(
 
 
 def count_drawn_blocks(share: float, n_rows: int) -> int:
-    """Return how many blocks a rule is grown on: all of few rows."""
+    """Return the number of blocks that a rule is grown on; all for few rows."""
     if share == 1 or n_rows < LEAST_ROWS:
         return BLOCKS
     return min(max(round(share * BLOCKS), 1), BLOCKS - 1)
 
 
 class InformedParts:
-    """The partitions, and the rules so far, of which they are told with every question."""
+    """The partitions, and the rules so far, which are sent with every question."""
 
     def __init__(self, parts: KeptObjects, story: RuleHistory) -> None:
         self.parts, self.story = parts, story
 
     @property
     def setup(self) -> Setup:
-        """What every row starts from."""
+        """The start of every row."""
         return self.story.setup
 
     def ask(self, question: Callable[..., Any], *args: Any) -> tuple[StatArray, ...]:
-        """Ask all partitions; those that lost what they knew are told all rules again."""
+        """Ask all partitions; partitions that lost their state receive all rules again."""
         answer = self.parts.total(question, self.story.latest(), *args)
         if answer is None:
             answer = self.parts.total(question, self.story, *args)
@@ -208,16 +207,16 @@ class InformedParts:
         return arrays
 
     def add(self, rule: AppliedRule) -> None:
-        """Let all questions from now on be about rows whose scores the rule has moved."""
+        """Add a rule: further questions refer to scores that include it."""
         self.story = self.story.followed_by(rule)
 
     def after(self, n_rules: int) -> InformedParts:
-        """Return the same partitions, with the first rules only."""
+        """Return the same partitions with only the first rules."""
         return InformedParts(self.parts, replace(self.story, rules=self.story.rules[:n_rules]))
 
 
 class CoveredSums(NamedTuple):
-    """The rows of a rule, by their sums: derivatives, weights by class, and of those not drawn."""
+    """Sums over the covered rows: derivatives, weights by class, and weights of undrawn rows."""
 
     rule: AppliedRule
     derivatives: StatArray
@@ -226,15 +225,15 @@ class CoveredSums(NamedTuple):
 
 
 class PartedLikelihood(VoteLanes):
-    """Votes and steps of rules, as `LogLikelihood` gives them for rows in memory."""
+    """Votes and step sizes of rules, like `LogLikelihood` for rows in memory."""
 
     def __init__(self, parts: InformedParts, ordinal: bool) -> None:
         super().__init__(len(parts.setup.exp_scores), ordinal, parts.setup.unit)
         self.parts, self.fine_unit = parts, np.float64(parts.setup.fine_unit)
-        self._totals: StatArray | None = None  # of all rows, until a rule is added
+        self._totals: StatArray | None = None  # over all rows, until a rule is added
 
     def best_vote(self, kind: str, l2: float) -> Head:
-        """Return the head whose criterion over all rows is lowest."""
+        """Return the head with the lowest criterion over all rows."""
         if self._totals is None:
             (self._totals,) = self.parts.ask(questions.totals)
         return self.best_head(self._totals, kind, l2)
@@ -248,7 +247,7 @@ class PartedLikelihood(VoteLanes):
         min_evidence: float,
         largest: float,
     ) -> float:
-        """Return the response of a vote over the rows; not positive when it would not help."""
+        """Return the response of a vote over the rows; positive if it helps."""
         g, h = (rows.derivatives * self.fine_unit).tolist()
         if self.pair_of(head)[1]:
             g = -g
@@ -256,11 +255,11 @@ class PartedLikelihood(VoteLanes):
         return step_of(g, max(h + l2, 1e-12), min_evidence, largest, change)
 
     def _loss_change(self, rule: AppliedRule, step: float) -> float:
-        """Ask what a step would do to the loss."""
+        """Request the change of the loss by a step."""
         return float(self.parts.ask(questions.loss_change, rule._replace(size=step))[0])
 
     def cover(self, rule: AppliedRule, head: Head, blocks: tuple[int, ...]) -> CoveredSums:
-        """Ask for the rows that a rule covers, all and outside some blocks."""
+        """Request the sums over the covered rows, all and outside some blocks."""
         given = blocks, self.pair_of(head)[0], rule
         derivatives, by_class, outside = self.parts.ask(questions.sum_covered, *given)
         return CoveredSums(rule, derivatives, by_class * self.fine_unit, outside * self.fine_unit)

@@ -1,7 +1,7 @@
 """Bins from the sample of a table, and the coded rows of a part.
 
-Where the sample has all rows, bins are those of a fit in memory. Otherwise bins end at thresholds
-between values of the sample, so that values that it lacks have their bins too.
+If the sample has all rows, bins are as for a fit in memory. Otherwise bins end at thresholds
+between sample values, so that values missing from the sample have a bin, too.
 """
 
 from __future__ import annotations
@@ -46,10 +46,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """How rows become codes, and where they belong.
+    """How rows are coded and assigned.
 
-    `seed` decides on the block of a row, `kept_aside` on the share of rows that are kept for
-    validation.
+    `seed` determines the block of a row, `kept_aside` the share of validation rows.
     """
 
     schema: Schema
@@ -69,7 +68,7 @@ class Coding:
         return np.array([not bins.schema.has_order for bins in self.bins], dtype=np.uint8)
 
     def make_columns(self) -> BinnedColumns:
-        """Return the columns without rows, for the conditions of rules."""
+        """Return the columns without rows, for creating conditions."""
         codes = self.empty_codes(0)
         return BinnedColumns(self.schema, self.bins, CodeColumns(codes, self.n_bins, self.nominal))
 
@@ -80,7 +79,7 @@ class Coding:
         return np.zeros((n_groups, n_rows, kernels.GROUP), dtype=dtype)
 
     def partition(self, table: Table | None, keep: Keep) -> Partition:
-        """Code the rows of a part; `keep` says where their codes are kept."""
+        """Code the rows of a part; `keep` stores their codes."""
         if table is None:
             none, empty = self.empty_codes(0), np.empty(0)
             rows = CodedRows(none, np.empty(0, np.int32), empty, np.zeros(BLOCKS + 1, np.int64))
@@ -116,12 +115,12 @@ class Coding:
 def code_parts(
     parts: Sequence[TablePart], reading: PartReading, coding: Coding, keep: Keep
 ) -> Partition:
-    """Read parts again and code their rows, which become one partition."""
+    """Reread parts and code their rows into one partition."""
     return Partition.join([coding.partition(reading.table(part), keep) for part in parts])
 
 
 def in_memory(codes: NDArray[Any]) -> NDArray[Any]:
-    """Keep codes in memory."""
+    """Store codes in memory."""
     return codes
 
 
@@ -139,7 +138,7 @@ def choose_bins(
 
 
 def _open_bins(bins: Bins) -> Bins:
-    """Return bins that end at thresholds between the values of the sample; the last has no end."""
+    """Return bins that end at thresholds between sample values; the last bin has no end."""
     if not bins.schema.type.ordered:
         return bins
     if not len(bins.high):  # no value in the sample

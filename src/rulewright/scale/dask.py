@@ -1,8 +1,8 @@
-"""Parts on the workers of a Dask cluster: tasks and actors, no sockets and no tracker of our own.
+"""Parts on the workers of a Dask cluster: only tasks and actors.
 
-Tables as they were given are results of tasks, which Dask computes again when a worker is lost.
-Coded rows are held by actors, one on each worker, which are asked without the scheduler. An actor
-that is lost is made again from its tables; it knows no rules and is told all of them.
+Original tables are results of tasks, which Dask recomputes when a worker is lost. Coded rows are
+held by actors, one per worker, which are asked without the scheduler. A lost actor is recreated
+from its tables; it receives all rules again.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 FAN_IN = 8
-"""Sums that are added up in one place, where there are many."""
+"""Maximum number of sums that are added in one place."""
 
 MOST_FAILURES = 10
-"""Losses of actors before a question is answered, or an actor is made, that are put up with."""
+"""Maximum number of lost actors per question or replacement."""
 
 PATIENCE, MOST_PATIENCE = 5.0, 300.0
-"""Seconds before a question is asked again, if all actors are still there: at first, and at most.
+"""Seconds before a question is repeated although all actors exist: initial and maximum.
 
-To answer twice costs little, because partitions know what they counted last."""
+A repeated answer costs little, because partitions cache their last counts."""
 
 PING = 2.0
-"""Seconds that an actor has to say that it is there, before the scheduler is believed."""
+"""Seconds that an actor has to respond before it counts as lost."""
 
 LOST = (OSError, RuntimeError)
-"""What Dask raises when an actor cannot be reached, or was lost with its worker."""
+"""Exceptions of Dask when an actor is unreachable, or lost with its worker."""
 
 
 class DaskParts:
@@ -45,12 +45,12 @@ class DaskParts:
         self.client, self.futures = client, list(futures)
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
-        """Call a function for each part and bring the answers here."""
+        """Call a function for each part and collect the results."""
         answers: list[Any] = self.client.gather(self._submit(function, self.futures, *args))
         return answers
 
     def total(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call a function for each part and add up the answers: on workers first, then here."""
+        """Call a function for each part and sum the results: on workers first, then here."""
         sums = self._submit(function, self.futures, *args)
         while len(sums) > FAN_IN:
             some = [sums[k : k + FAN_IN] for k in range(0, len(sums), FAN_IN)]
@@ -58,11 +58,11 @@ class DaskParts:
         return add_answers(self.client.gather(sums))
 
     def become(self, function: Callable[..., Any], *args: Any) -> ActorParts:
-        """Return what a function makes of the parts of each thread, held by their workers."""
+        """Apply a function to the parts of each thread; its results stay on their workers."""
         return ActorParts(self.client, self._by_worker(), function, args)
 
     def close(self) -> None:
-        """Let go of the parts."""
+        """Release the parts."""
         for future in self.futures:
             future.release()
         self.futures = []
@@ -85,16 +85,16 @@ class DaskParts:
 
 
 class Holder:
-    """The actor: what a function makes of some parts, shared by the threads of its worker."""
+    """The actor: the result of a function on some parts, shared by the threads of its worker."""
 
     def __init__(self, parts: list[Any], function: Callable[..., Any], args: Any) -> None:
         n_threads = optional("distributed").get_worker().state.nthreads
         self.parts = LocalParts(parts, n_threads).become(function, *args)
 
     def total(self, others: Sequence[Any], question: bytes) -> bytes:
-        """Add up the answers of the parts here, and of other actors with those below them.
+        """Sum the results of the parts here, and of other actors with their descendants.
 
-        Question and answer are pickled by us: Dask looks at every argument by itself.
+        Question and answer are pickled here, because Dask inspects every argument.
         """
         asked = [actor.total(below, question) for actor, below in others]
         function, args = pickle.loads(question)
@@ -103,12 +103,12 @@ class Holder:
         return pickle.dumps(add_answers([own, *answers]))
 
     async def is_there(self) -> bool:
-        """Answer at once, even if there is much to do."""
+        """Respond immediately, even if there is much to do."""
         return True
 
 
 class ActorParts:
-    """Parts that actors hold, one actor on each worker; what is lost is made again."""
+    """Parts held by actors, one per worker; lost actors are recreated."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class ActorParts:
             raise
 
     def total(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call a function for each part and add up the answers; None if one of them is None."""
+        """Call a function for each part and sum the results; None if one of them is None."""
         question = pickle.dumps((function, args), pickle.HIGHEST_PROTOCOL)
         failures, patience = 0, PATIENCE
         while True:
@@ -139,7 +139,7 @@ class ActorParts:
                 trees = group_actors(self.actors)
                 answers = self.client.sync(ask_actors, trees, question, callback_timeout=patience)
                 return add_answers([pickle.loads(answer) for answer in answers])
-            except TimeoutError:  # much to do, or an answer that never comes: ask again
+            except TimeoutError:  # busy, or the answer is lost: ask again
                 patience = min(2 * patience, MOST_PATIENCE)
             except LOST:
                 failures += 1
@@ -148,14 +148,14 @@ class ActorParts:
             self._replace_lost()
 
     def close(self) -> None:
-        """Let go of the parts."""
+        """Release the parts."""
         for future in self.futures:
             future.release()
         self.futures, self.actors, self.groups = [], [], []
         gc.collect()  # calls of Dask's actors are cycles that keep the actors on their workers
 
     def _submit_actor(self, group: list[Any], workers: list[str] | None = None) -> Any:
-        """Create an actor of some parts, where they are if that is still possible."""
+        """Create an actor for some parts, on their worker if possible."""
         return self.client.submit(
             Holder,
             group,
@@ -168,11 +168,11 @@ class ActorParts:
         )
 
     def _replace_lost(self) -> None:
-        """Make those actors again that cannot be reached, or whose worker the scheduler lost."""
+        """Recreate actors that are unreachable, or whose worker is lost."""
         for place, (actor, future) in enumerate(zip(self.actors, self.futures, strict=True)):
             try:
                 there = bool(actor.is_there().result(timeout=PING))
-            except TimeoutError:  # a busy machine is no reason to start again
+            except TimeoutError:  # the machine may only be busy
                 there = future.status == "finished"
             except LOST:
                 there = False
@@ -186,7 +186,7 @@ class ActorParts:
         self.futures[place] = self._submit_actor(self.groups[place])
 
     def _settle(self) -> None:
-        """Wait for the actors that are being made."""
+        """Wait for the actors being created."""
         for failure in range(MOST_FAILURES):
             for place, actor in enumerate(self.actors):
                 if actor is not None:
@@ -202,12 +202,12 @@ class ActorParts:
 
 
 async def ask_actors(trees: Sequence[tuple[Any, Any]], question: bytes) -> list[bytes]:
-    """Ask all actors at once, on the thread that talks to them."""
+    """Ask all actors at once, on the thread of the event loop."""
     return list(await asyncio.gather(*(actor.total(below, question) for actor, below in trees)))
 
 
 def group_actors(actors: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """Return a tree of actors in which none adds up more than a few answers."""
+    """Return a tree of actors in which each one sums only a few results."""
     trees: list[tuple[Any, Any]] = [(actor, ()) for actor in actors]
     while len(trees) > FAN_IN:
         some = [trees[k : k + FAN_IN] for k in range(0, len(trees), FAN_IN)]
@@ -241,10 +241,10 @@ def dask_parts(X: Any, y: Any, sample_weight: Any, client: Any = None) -> DaskPa
 
 
 def _pieces(collection: Any, name: str) -> list[Any]:
-    """Return the partitions of a collection, of an array those of whole rows."""
+    """Return the partitions of a collection; those of an array must have complete rows."""
     if not hasattr(collection, "to_delayed"):
         raise DataError(
-            f"{name} is no Dask dataframe, series or array. Give it as one, or name its column."
+            f"{name} is not a Dask dataframe, series or array. Pass one, or name its column."
         )
     if hasattr(collection, "numblocks") and collection.ndim == 2 and collection.numblocks[1] > 1:
         collection = collection.rechunk({1: -1})

@@ -1,4 +1,4 @@
-"""The front door: an estimator fitted to a table in parts, and one that predicts on Dask."""
+"""Public functions: fit an estimator to a partitioned table, and predict on Dask."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rulewright.scale.coding import Keep
 
 SAMPLE_ROWS = 100_000
-"""Rows that bins are chosen on, and all that learners without partitions see."""
+"""Number of rows to choose bins on; learners without partitions see only these rows."""
 
 
 def fit_partitions(
@@ -49,26 +49,26 @@ def fit_partitions(
     **options: Any,
 ) -> Any:
     """
-    Fit an estimator to a table in parts; the model does not depend on how it is parted.
+    Fit an estimator to a partitioned table; the model does not depend on the partitioning.
 
     Parameters
     ----------
     estimator : estimator
-        `MLRulesClassifier` learns from all rows. Other learners choose their rules on a sample,
-        which is counted on all rows; `docs/scale.md` says what is fitted where.
+        `MLRulesClassifier` learns from all rows. Other learners choose their rules on a sample
+        and count them on all rows; `docs/scale.md` has the details.
     X : path, list of tables, or Dask dataframe or array
-        A path may have wildcards and names Parquet files, which may be larger than memory. The
-        items of a list are arrays, dataframes or Tables with the same columns.
+        A path may have wildcards and must name Parquet files, which may be larger than memory.
+        A list has arrays, dataframes or Tables with the same columns.
     y, sample_weight : str, list of arrays, or Dask series or array, optional
-        Target and weights: the names of their columns in X, or in parts like those of X.
+        Target and weights: the names of their columns in X, or partitioned like X.
     client : distributed.Client, optional
-        Where the parts of a Dask collection are kept and counted; by default the current one.
+        The client of the cluster that holds a Dask collection; by default the current one.
     sample_rows : int, default=100_000
-        About how many rows are in the sample that bins are chosen on.
+        Approximate number of rows in the sample that bins are chosen on.
     rows_per_part : int, default=500_000
-        Rows of a file that are read at once.
+        Number of rows of a file to read at once.
     folder : path, optional
-        Where the codes of files are kept during the fit; by default the folder of temporary files.
+        Folder for the codes of files during the fit; by default the folder of temporary files.
     **options
         `drop`, `nominal`, `numeric`, `date` and `missing`, as in `read_table`.
 
@@ -109,7 +109,7 @@ def fit_partitions(
 
 
 def _checked_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of reading; an unknown one is an error."""
+    """Return the options for reading; unknown options are an error."""
     known = ("nominal", "drop", "numeric", "date", "missing")
     if unknown := sorted(set(options) - set(known)):
         raise TypeError(f"fit_partitions() has no option {unknown[0]!r}; it has {', '.join(known)}")
@@ -126,11 +126,11 @@ def _place_parts(
     folder: str | os.PathLike[str] | None,
     n_threads: int,
 ) -> Iterator[tuple[Parts, Keep]]:
-    """Return the parts of a table, and where their codes are kept."""
+    """Return the parts of a table, and the store of their codes."""
     if isinstance(X, str | os.PathLike):
         for name, value in (("y", y), ("sample_weight", sample_weight)):
             if value is not None and not isinstance(value, str):
-                raise DataError(f"{name} of files must be the name of a column.")
+                raise DataError(f"{name}: name a column if X is files.")
         with map_codes_to_files(folder) as keep:
             yield FileParts(_paths(os.fspath(X)), rows_per_part, n_threads), keep
     elif hasattr(X, "dask"):
@@ -149,11 +149,11 @@ def _paths(pattern: str) -> list[str]:
     """Return the Parquet files that a path with wildcards names."""
     found = [pattern] if os.path.lexists(pattern) else sorted(glob.glob(pattern, recursive=True))
     if not found:
-        raise DataError(f"{pattern}: no file has such a name. Check the path.")
+        raise DataError(f"{pattern}: no file matches. Check the path.")
     for path in found:
         if not path.lower().endswith((".parquet", ".pq")):
             raise DataError(
-                f"{path}: files are read in parts from Parquet only. Convert it, as DuckDB does: "
+                f"{path}: only Parquet files can be read in parts. Convert it, such as by DuckDB: "
                 "COPY (FROM 'data.csv') TO 'data.parquet'."
             )
     return found
@@ -184,11 +184,11 @@ def on_dask(estimator: Any, client: Any = None, *, sample_rows: int = SAMPLE_ROW
     Parameters
     ----------
     estimator : estimator
-        What learns: `MLRulesClassifier` from all rows, others from a sample of them.
+        The learner: `MLRulesClassifier` learns from all rows, others from a sample.
     client : distributed.Client, optional
         The client of the cluster; by default the current one.
     sample_rows : int, default=100_000
-        About how many rows are in the sample that bins are chosen on.
+        Approximate number of rows in the sample that bins are chosen on.
 
     Returns
     -------
@@ -201,7 +201,7 @@ def on_dask(estimator: Any, client: Any = None, *, sample_rows: int = SAMPLE_ROW
 class OnDask(
     BaseEstimator,  # type: ignore[misc]
 ):
-    """An estimator whose rows are partitions of Dask collections; made by `on_dask`.
+    """An estimator whose rows are partitions of Dask collections; created by `on_dask`.
 
     Attributes
     ----------
@@ -224,7 +224,7 @@ class OnDask(
         X : Dask dataframe or array
             The rows.
         y, sample_weight : str, Dask series or array, optional
-            Target and weights: the names of their columns, or in the partitions of X.
+            Target and weights: the names of their columns, or partitioned like X.
 
         Returns
         -------
@@ -268,7 +268,7 @@ class OnDask(
 
 
 def _rows_of(X: Any) -> Any:
-    """Return an array whose blocks hold whole rows."""
+    """Return an array whose blocks have complete rows."""
     return X.rechunk({1: -1})
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class AllRows:
-    """What a learner asks of its rows when these are elsewhere."""
+    """Facts about rows that are stored elsewhere."""
 
     schema: Schema
     classes: NDArray[Any]
@@ -44,7 +44,7 @@ class AllRows:
 
 
 class PartedMLRules(MLRulesClassifier):
-    """`MLRulesClassifier` with its settings read for partitions."""
+    """`MLRulesClassifier` with its settings adapted to partitions."""
 
     def learn_parts(
         self, parts: Parts, reading: PartReading, found: DataOverview, keep: Keep
@@ -68,7 +68,7 @@ class PartedMLRules(MLRulesClassifier):
         )
         coded = parts.become(code_parts, reading, coding, keep)
         try:
-            prune = "prefix" if settings.prune == "prefix" else None  # the one that adds up
+            prune = "prefix" if settings.prune == "prefix" else None  # has sums that can be added
             settings = replace(settings, prune=prune)
             return self._learn_coded(coded, coding, settings, found, random)
         finally:
@@ -92,8 +92,8 @@ class PartedMLRules(MLRulesClassifier):
             return self.stages_
         if settings.stopping.kept_aside and not weighed.aside.any():
             raise ValueError(
-                f"stopping='validation': {found.n_rows} rows are too few to keep "
-                f"{settings.stopping.kept_aside:g} of them aside; set another stopping or a larger "
+                f"stopping='validation': {found.n_rows} rows are too few to hold out "
+                f"{settings.stopping.kept_aside:g} of them; choose another stopping or a larger "
                 "validation_fraction"
             )
         if settings.counts_weights:
@@ -108,7 +108,7 @@ class PartedMLRules(MLRulesClassifier):
     def _finish(
         self, boosting: Boosting[PartedRows], summary: dict[str, Any], found: DataOverview
     ) -> AdditiveRules:
-        """Turn the rules into a model with its figures."""
+        """Convert the rules to a model with its figures."""
         rows, monitor = boosting.rows, boosting.monitor
         log_loss, figures = rows.measure(monitor.n_kept)
         self.stopped_by_, self.trace_ = monitor.stopped_by or "max_rules", monitor.trace()
@@ -130,7 +130,7 @@ class PartedMLRules(MLRulesClassifier):
     def _weigh_classes(
         self, coded: KeptObjects, found: DataOverview
     ) -> tuple[ClassWeights, tuple[float, ...]]:
-        """Return the weights of the classes, and the factors that they were multiplied by."""
+        """Return the weighted class weights, and the factors."""
         unit, n_classes = found.weight_unit, len(self.classes_)
         sums, n_train = coded.total(weights_by_class, unit, n_classes).arrays
         factors = self._factors(sums.sum(axis=0) * unit)
@@ -138,7 +138,7 @@ class PartedMLRules(MLRulesClassifier):
         return ClassWeights(train, aside, int(n_train)), tuple(factors.tolist())
 
     def _factors(self, weights: FloatArray) -> FloatArray:
-        """Return what the weights of each class are multiplied by, as `class_weight` says."""
+        """Return the factor of each class, given by `class_weight`."""
         if self.class_weight is None:
             return np.ones(len(weights))
         if self.class_weight == "balanced":
@@ -148,8 +148,8 @@ class PartedMLRules(MLRulesClassifier):
         factors = np.array([float(given.get(label, 1.0)) for label in self.classes_.tolist()])
         if not (np.isfinite(factors) & (factors > 0)).all():
             raise ValueError(
-                f"class_weight={self.class_weight!r}: on partitions the weights of classes must be "
-                "finite and above 0; leave out the rows of a class that shall not count"
+                f"class_weight={self.class_weight!r}: on partitions class weights must be finite "
+                "and above 0; drop the rows of a class that should not count"
             )
         return factors
 
@@ -162,11 +162,11 @@ class PartedMLRules(MLRulesClassifier):
         ):
             if getattr(self, name) != allowed:
                 value = getattr(self, name)
-                raise ValueError(f"{name}={value!r} is not for fits on partitions; {instead}")
+                raise ValueError(f"{name}={value!r} is not supported on partitions; {instead}")
         if self._growth.prune is True:
             raise ValueError(
-                "growth with prune=True is not for fits on partitions, where only the last "
-                "conditions of a rule are taken out; set prune='prefix' or 'auto'"
+                "growth with prune=True is not supported on partitions, where only the last "
+                "conditions of a rule can be pruned; set prune='prefix' or 'auto'"
             )
 
     def _summary(self, *args: Any) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """A partition: coded rows that answer the questions of a boosted fit.
 
-What a partition knows beside its rows, their scores and statistics, is a function of the rules so
-far. It is kept between questions, but never needed: a partition that was lost, moved or copied adds
-the rules of the `RuleHistory` again. All answers are sums of whole numbers.
+Besides its rows, the state of a partition (scores and statistics) is a function of the rules so
+far. It is cached between questions, but never required: a partition that was lost, moved or copied
+adds the rules of the `RuleHistory` again. All answers are sums of integers.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ if TYPE_CHECKING:
 
 Blocks = tuple[int, ...]
 BLOCKS = 32
-"""Rows are drawn for rules in blocks of about equal size, to which their hashes assign them."""
+"""Number of blocks of about equal size that rows are drawn in; hashes assign the rows."""
 
 LOSS_STEPS = 16
-"""Steps of the statistics that a step of losses is worth: a rule changes the loss of a row by at
-most 8 times its weight, and log-losses are cut off at 36."""
+"""Ratio of the units of losses and statistics: a rule changes the loss of a row by at most 8 times
+its weight, and log-losses are clipped at 36."""
 
 
 class PartitionState:
-    """What a partition knows after some rules."""
+    """State of a partition after some rules."""
 
     def __init__(self, partition: Partition, setup: Setup) -> None:
         self.setup, self.starts = setup, partition.train.starts
         self.train = RowScores(partition.codes, partition.train, setup)
         self.aside = RowScores(partition.aside_codes, partition.aside, setup)
-        self.aside_changes: list[int] = []  # of the loss, by each rule
+        self.aside_changes: list[int] = []  # change of the validation loss by each rule
         given = self.train.codes, self.train.stats, self.starts
         self.search = kernels.BlockSearch(*given, self._are_affordable())
-        self._begun: tuple[Blocks, Lanes] | None = None  # what the search started from,
-        self._tests: tuple[Test, ...] = ()  # the tests that it went on with,
-        self._histogram = np.empty((0, 0), dtype=STAT)  # and what it found
+        self._begun: tuple[Blocks, Lanes] | None = None  # start of the current search,
+        self._tests: tuple[Test, ...] = ()  # its tests so far,
+        self._histogram = np.empty((0, 0), dtype=STAT)  # and its result
 
     @property
     def n_rules(self) -> int:
@@ -63,7 +63,7 @@ class PartitionState:
         return len(self.aside_changes)
 
     def add(self, rule: AppliedRule) -> None:
-        """Add a rule and bring everything up to date."""
+        """Add a rule and update everything."""
         self._begun = None
         self.aside_changes.append(self.aside.add(rule, with_loss=True))
         with self.search.following(self.train.cover(rule)):
@@ -81,21 +81,21 @@ class PartitionState:
         return self._histogram
 
     def _are_affordable(self) -> bool:
-        """Return whether histograms of all blocks take less memory than the rows do."""
+        """Return whether histograms of all blocks take less memory than the rows."""
         n_codes, n_lanes = int((self.train.codes.n_bins + 1).sum()), self.train.stats.shape[1]
         per_row = self.train.codes.codes.nbytes + self.train.stats.nbytes
         return BLOCKS * n_codes * n_lanes * 8 <= per_row
 
 
 def is_drawn(blocks: Blocks) -> BoolArray:
-    """Return for each block whether it is among these."""
+    """Return whether each block is drawn."""
     chosen = np.zeros(BLOCKS, dtype=np.bool_)
     chosen[list(blocks)] = True
     return chosen
 
 
 class Partition:
-    """Coded rows in one place, of which some are kept aside to validate rules."""
+    """Coded rows in one place, including validation rows."""
 
     def __init__(
         self, train: CodedRows, aside: CodedRows, n_bins: IntArray, nominal: ByteArray
@@ -106,7 +106,7 @@ class Partition:
 
     @classmethod
     def join(cls, parts: Sequence[Partition]) -> Partition:
-        """Return the rows of several partitions in one, which is counted faster."""
+        """Merge the rows of several partitions, for faster counting."""
         if len(parts) == 1:
             return parts[0]
         train, aside = (
@@ -114,7 +114,7 @@ class Partition:
         )
         return cls(train, aside, parts[0].n_bins, parts[0].nominal)
 
-    def __reduce__(self) -> Any:  # what can be found again does not travel
+    def __reduce__(self) -> Any:  # derived data are not sent
         return Partition, (self.train, self.aside, self.n_bins, self.nominal)
 
     def __sizeof__(self) -> int:
@@ -122,16 +122,16 @@ class Partition:
 
     @cached_property
     def codes(self) -> CodeColumns:
-        """The rows to learn from."""
+        """The training rows."""
         return CodeColumns(self.train.codes, self.n_bins, self.nominal)
 
     @cached_property
     def aside_codes(self) -> CodeColumns:
-        """The rows kept aside."""
+        """The validation rows."""
         return CodeColumns(self.aside.codes, self.n_bins, self.nominal)
 
     def after(self, story: RuleHistory) -> PartitionState | None:
-        """Add the rules that are new; None if some before them are not known here."""
+        """Add the new rules; None if earlier rules are unknown here."""
         known = self._known
         if known is None or known.setup != story.setup or known.n_rules > story.n_rules:
             if story.base:
@@ -145,11 +145,11 @@ class Partition:
 
 
 def _join_rows(parts: Sequence[CodedRows]) -> CodedRows:
-    """Put the rows of several partitions together, block after block."""
+    """Concatenate the rows of several partitions, block by block."""
     blocks = np.concatenate([np.repeat(np.arange(BLOCKS), np.diff(own.starts)) for own in parts])
     order = np.argsort(blocks, kind="stable")
     codes = np.concatenate([own.codes for own in parts], axis=1)
-    for group in codes:  # in place, group by group: the codes are most of the memory
+    for group in codes:  # in place, group by group: codes take most of the memory
         group[:] = group[order]
     return CodedRows(
         codes,
@@ -160,7 +160,7 @@ def _join_rows(parts: Sequence[CodedRows]) -> CodedRows:
 
 
 class CodedRows(NamedTuple):
-    """Coded rows, block after block: block b has the rows starts[b] to starts[b + 1]."""
+    """Coded rows, block by block: block b has the rows starts[b] to starts[b + 1]."""
 
     codes: NDArray[Any]
     labels: IntArray
@@ -169,7 +169,7 @@ class CodedRows(NamedTuple):
 
 
 class AppliedRule(NamedTuple):
-    """A rule that was added: tests on codes, the classes it votes for, and its response."""
+    """An added rule: tests on codes, the classes it votes for, and its response."""
 
     tests: tuple[Test, ...]
     first: int
@@ -178,15 +178,15 @@ class AppliedRule(NamedTuple):
 
     @property
     def test_array(self) -> IntArray:
-        """The tests as kernels read them."""
+        """The tests in the format of kernels."""
         return pad_tests(self.tests)
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What every row starts from: exp scores, factors of the classes, and the units of sums.
+    """The start of every row: exponentials of scores, class factors, and units of sums.
 
-    `unit` is that of the statistics, which may be coarse; `fine_unit` that of all other sums.
+    `unit` belongs to the statistics, which may be coarse; `fine_unit` to all other sums.
     """
 
     exp_scores: tuple[float, ...]
@@ -199,7 +199,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class RuleHistory:
-    """The rules so far, or the last of them: enough for a partition that knows the rest."""
+    """The rules so far, or only the last ones: enough for a partition that knows the others."""
 
     setup: Setup
     base: int = 0
@@ -211,23 +211,23 @@ class RuleHistory:
         return self.base + len(self.rules)
 
     def latest(self) -> RuleHistory:
-        """Return the story with the last rule only."""
+        """Return the history with only the last rule."""
         return RuleHistory(self.setup, max(self.n_rules - 1, 0), self.rules[-1:])
 
     def followed_by(self, rule: AppliedRule) -> RuleHistory:
-        """Return the story with one more rule."""
+        """Return the history with one more rule."""
         return RuleHistory(self.setup, self.base, (*self.rules, rule))
 
 
 @dataclass(frozen=True)
 class PartSums:
-    """Arrays of whole numbers that add up."""
+    """Arrays of integers that can be added."""
 
     arrays: tuple[StatArray, ...]
 
     @classmethod
     def of(cls, *arrays: Any) -> PartSums:
-        """Take numbers and arrays."""
+        """Create sums from numbers and arrays."""
         return cls(tuple(np.asarray(array, dtype=STAT) for array in arrays))
 
     def __add__(self, other: PartSums) -> PartSums:
@@ -235,7 +235,7 @@ class PartSums:
 
 
 class RowScores:
-    """Scores and statistics of rows, moved by rules."""
+    """Scores and statistics of rows, updated by rules."""
 
     def __init__(self, codes: CodeColumns, rows: CodedRows, setup: Setup) -> None:
         self.codes, self.labels, self.setup = codes, rows.labels, setup
@@ -256,7 +256,7 @@ class RowScores:
         self.state.refresh_stats(np.arange(n_rows, dtype=ROW), 1)
 
     def by_class(self, rows: RowArray, starts: StatArray) -> StatArray:
-        """Sum the weights of rows, which ascend, by block and class, in fine steps."""
+        """Sum the weights of ascending rows by block and class, in fine steps."""
         n_classes, n_blocks = self.exp_scores.shape[1], len(starts) - 1
         in_block = np.diff(np.searchsorted(rows, starts))
         cells = np.repeat(np.arange(n_blocks) * n_classes, in_block) + self.labels[rows]
@@ -270,20 +270,20 @@ class RowScores:
         return steps.reshape(n_blocks, n_classes)
 
     def cover(self, rule: AppliedRule) -> RowArray:
-        """Find the rows that a rule covers; the last answer is remembered."""
+        """Find the rows that a rule covers; the last result is cached."""
         if self._covered is None or self._covered[0] != rule.tests:
             self._covered = rule.tests, kernels.cover_rows(self.codes, rule.test_array)
         return self._covered[1]
 
     def add(self, rule: AppliedRule, with_loss: bool = False) -> int:
-        """Add a rule; return the change of the loss, in steps, if it is asked for."""
+        """Add a rule; return the change of the loss in steps, if requested."""
         cover = self.cover(rule)
         change = self.loss_change(rule) if with_loss else 0
         self.state.add_step(cover, rule.first, rule.last, rule.size, 1)
         return change
 
     def loss_change(self, rule: AppliedRule) -> int:
-        """Return what a rule would do to the loss, in steps."""
+        """Return the change of the loss by a rule, in steps."""
         cover = self.cover(rule)
         e, labels = self.exp_scores[cover], self.labels[cover]
         voted = e[:, rule.first : rule.last + 1].sum(axis=1)
@@ -292,6 +292,6 @@ class RowScores:
         return int(self.steps(np.log1p(grown) - rule.size * hit, cover).sum())
 
     def steps(self, values: FloatArray, rows: Any) -> StatArray:
-        """Return values times the weights of rows, in steps of losses."""
+        """Return values times row weights, in steps of losses."""
         steps = values * self.weights[rows] / (LOSS_STEPS * self.setup.fine_unit)
         return np.asarray(np.rint(steps), dtype=STAT)

@@ -1,8 +1,8 @@
-"""Parts of a table, and the places where they are kept.
+"""Parts of a table, and where they are stored.
 
-A fit asks the same question of every part and adds up the answers. `Parts` says how: here one part
-after the other on threads of this process, or read from Parquet files; in `scale.dask` as tasks on
-the workers of a cluster.
+A fit asks the same question of every part and sums the answers. `Parts` says how: here part by part
+on threads of this process, or read from Parquet files; in `scale.dask` as tasks on the workers of a
+cluster.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from rulewright.scale.coding import Keep
 
 ROWS_PER_PART = 500_000
-"""Rows that are read at once: of 30 columns about a quarter of a gigabyte."""
+"""Number of rows to read at once: about a quarter of a gigabyte for 30 columns."""
 
 
 @dataclass(frozen=True)
 class TablePart:
-    """Some rows as they were given: a table of any container, with target and weights."""
+    """Some of the rows: a table in any container, with target and weights."""
 
     title: str
     X: Any
@@ -45,27 +45,27 @@ class TablePart:
 
 
 class KeptObjects(Protocol):
-    """Objects that are kept somewhere and asked the same questions."""
+    """Objects stored somewhere that are asked the same questions."""
 
     def total(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call a function for each of them and add up the answers; None if one of them is None."""
+        """Call a function for each object and sum the results; None if one of them is None."""
 
     def close(self) -> None:
-        """Let go of them."""
+        """Release the objects."""
 
 
 class Parts(KeptObjects, Protocol):
-    """Objects that are kept somewhere, one for each part of a table."""
+    """Stored objects, one per part of a table."""
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
-        """Call a function for each part and bring the answers here, in the order of the parts."""
+        """Call a function for each part and collect the results, in the order of the parts."""
 
     def become(self, function: Callable[..., Any], *args: Any) -> KeptObjects:
-        """Return what a function makes of lists of these, kept where these are."""
+        """Apply a function to lists of parts; its results are stored where the parts are."""
 
 
 class LocalParts:
-    """Parts in this process, shared by threads, on whose number no answer depends."""
+    """Parts in this process, shared by threads; their number does not change results."""
 
     def __init__(self, parts: Iterable[Any], n_threads: int = 1) -> None:
         self.parts: list[Any] = list(parts)
@@ -76,18 +76,18 @@ class LocalParts:
         return self._run_threads(lambda part: function(part, *args), self.parts)
 
     def total(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call a function for each part and add up the answers, on each thread by itself."""
+        """Call a function for each part and sum the results, first on each thread."""
         return add_answers(
             self._run_threads(lambda share: total_of(share, function, *args), self._shares)
         )
 
     def become(self, function: Callable[..., Any], *args: Any) -> Self:
-        """Return what a function makes of the parts of each thread."""
+        """Apply a function to the parts of each thread."""
         made = self._run_threads(lambda share: function(share, *args), self._shares)
         return type(self)(made, self.n_threads)
 
     def close(self) -> None:
-        """Let go of the parts."""
+        """Release the parts."""
         self.parts = []
 
     @property
@@ -103,7 +103,7 @@ class LocalParts:
 
 
 def total_of(parts: Sequence[Any], function: Callable[..., Any], *args: Any) -> Any:
-    """Add up the answers of some parts; None if one of them is None."""
+    """Sum the results of some parts; None if one of them is None."""
     total = None
     for part in parts:
         answer = function(part, *args)
@@ -114,12 +114,12 @@ def total_of(parts: Sequence[Any], function: Callable[..., Any], *args: Any) -> 
 
 
 def add_answers(answers: Sequence[Any]) -> Any:
-    """Add up answers; None if one of them is None."""
+    """Sum results; None if one of them is None."""
     return None if any(answer is None for answer in answers) else reduce(add, answers)
 
 
 class FileParts:
-    """Parts of Parquet files, read anew for every question, one after the other."""
+    """Parts of Parquet files, reread for every question, one after another."""
 
     def __init__(self, paths: Sequence[str], n_rows: int, n_threads: int) -> None:
         self.paths, self.n_rows, self.n_threads = tuple(paths), n_rows, n_threads
@@ -135,20 +135,20 @@ class FileParts:
         return [function(part, *args) for part in self]
 
     def total(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call a function for each part and add up the answers."""
+        """Call a function for each part and sum the results."""
         return add_answers(self.map(function, *args))
 
     def become(self, function: Callable[..., Any], *args: Any) -> LocalParts:
-        """Return what a function makes of each part, in memory."""
+        """Apply a function to each part, in memory."""
         return LocalParts([function([part], *args) for part in self], self.n_threads)
 
     def close(self) -> None:
-        """Let go of nothing: files are open only while they are read."""
+        """Do nothing: files are open only while they are read."""
 
 
 @contextmanager
 def map_codes_to_files(folder: str | os.PathLike[str] | None = None) -> Iterator[Keep]:
-    """Return a function that keeps codes in files of a folder, which is removed at the end."""
+    """Yield a function that stores codes in files of a folder, which is removed at the end."""
     try:
         place = Path(tempfile.mkdtemp(prefix="rulewright-", dir=folder))
     except OSError as error:
@@ -160,7 +160,7 @@ def map_codes_to_files(folder: str | os.PathLike[str] | None = None) -> Iterator
 
 
 def write_codes(codes: NDArray[Any], file: IO[bytes]) -> None:
-    """Write codes as they are in memory."""
+    """Write codes in their memory layout."""
     file.write(codes.reshape(-1).data)
     file.flush()
 
@@ -168,7 +168,7 @@ def write_codes(codes: NDArray[Any], file: IO[bytes]) -> None:
 def _map_codes(place: Path, codes: NDArray[Any]) -> NDArray[Any]:
     """Write codes to a file and map it into memory; the file is written before it is mapped.
 
-    Writing to a map of a full disk would end the process, writing to a file is an error.
+    On a full disk, writing to a map would kill the process; writing to a file is an error.
     """
     if not codes.size:
         return codes
@@ -182,7 +182,7 @@ def _map_codes(place: Path, codes: NDArray[Any]) -> NDArray[Any]:
         free = shutil.disk_usage(place).free
         raise DataError(
             f"the disk is full: the codes of the rows do not fit into {place.parent}, which has "
-            f"{free / 1e6:.0f} MB left. Give another folder, or free about a byte for each row and "
+            f"{free / 1e6:.0f} MB left. Choose another folder, or free about a byte per row and "
             "column."
         ) from None
     mapped = np.memmap(name, dtype=codes.dtype, mode="r", shape=codes.shape)

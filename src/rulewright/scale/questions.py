@@ -1,7 +1,7 @@
 """The questions that a fit asks of its partitions.
 
-Each is asked of a partition and returns `PartSums`, which add up over partitions, or None where the
-partition does not know the rules before the last one and must be told all of them.
+Each one is asked of a partition and returns `PartSums`, which are added over partitions; or None if
+the partition lacks earlier rules and must receive all of them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def ask_partition(answer: Callable[..., PartSums]) -> Callable[..., PartSums | None]:
-    """Turn a question to what a partition knows into one to a partition and the rules so far."""
+    """Convert a question about a state to a question about a partition and the rules so far."""
 
     @wraps(answer)
     def ask(partition: Partition, story: RuleHistory, *args: Any) -> PartSums | None:
@@ -64,7 +64,7 @@ def sum_judged(
 def sum_covered(known: PartitionState, blocks: Blocks, pair: int, rule: AppliedRule) -> PartSums:
     """Sum derivatives and weights by class over all rows of a rule, and outside some blocks.
 
-    The derivatives are those of one pair, as fine as floats are.
+    The derivatives belong to one pair, at full precision.
     """
     cover, train = known.train.cover(rule), known.train
     derivatives = train.state.sum_pair(cover, pair, 1 / known.setup.fine_unit, 1)
@@ -74,13 +74,13 @@ def sum_covered(known: PartitionState, blocks: Blocks, pair: int, rule: AppliedR
 
 @ask_partition
 def loss_change(known: PartitionState, rule: AppliedRule) -> PartSums:
-    """Return what a rule would do to the loss, in steps of losses."""
+    """Return the change of the loss by a rule, in steps of losses."""
     return PartSums.of(known.train.loss_change(rule))
 
 
 @ask_partition
 def aside_change(known: PartitionState) -> PartSums:
-    """Return what the last rule changed of the loss of the rows kept aside, in steps."""
+    """Return the change of the validation loss by the last rule, in steps."""
     return PartSums.of(known.aside_changes[-1])
 
 
@@ -93,12 +93,12 @@ def totals(known: PartitionState) -> PartSums:
 
 @ask_partition
 def sum_figures(known: PartitionState) -> PartSums:
-    """Sum what `capacity.reliability` is made of, of rows to learn from and of those kept aside."""
+    """Sum the inputs of `capacity.reliability`, over training rows and validation rows."""
     return PartSums.of(_figures(known.train), _figures(known.aside))
 
 
 def weights_by_class(partition: Partition, unit: float, n_classes: int) -> PartSums:
-    """Sum the weights by class, in steps of the unit: of rows to learn from, and kept aside.
+    """Sum the weights by class, in steps of the unit, over training and validation rows.
 
     Count also the rows to learn from.
     """
@@ -109,7 +109,7 @@ def weights_by_class(partition: Partition, unit: float, n_classes: int) -> PartS
 
 
 def _figures(scores: RowScores) -> StatArray:
-    """Return log-loss, Brier score, right answers and the gap of each bin of confidence."""
+    """Return log-loss, Brier score, correct predictions and the gap of each confidence bin."""
     p = scores.exp_scores / scores.exp_scores.sum(axis=1, keepdims=True)
     labels, everyone = scores.labels, slice(None)
     confidence, right = p.max(axis=1), p.argmax(axis=1) == labels

@@ -1,11 +1,11 @@
-"""Learners that see a sample: their rules are counted, and points fitted, on all rows.
+"""Learners on a sample: their rules are counted, and points fitted, on all rows.
 
-The sample is chosen by the hashes of rows, hence the same for any partitioning. The rules are those
-that the learner finds in it. Their coverage is counted on all rows; precision is that of the rows
-outside the sample, on which no rule was grown.
+The sample is chosen by the hashes of rows, and thus independent of the partitioning. The learner
+finds the rules on it. Their coverage is counted on all rows; precision is that on the rows outside
+the sample, on which no rule was grown.
 
-A compact model sees a row only through the rules that hold for it. Rows for which the same rules
-hold are one row with their weights added; there are few of these, whatever the number of rows.
+A compact model depends on a row only through the rules that apply to it. Rows with the same rules
+are merged with their weights added; there are few of these, regardless of the number of rows.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def learn_sampled(estimator: Any, parts: Parts, reading: PartReading, found: DataOverview) -> Any:
-    """Fit a copy of an estimator to the sample, and its model to what all rows say of it."""
+    """Fit a copy of an estimator to the sample, and refit its model to all rows."""
     learned = clone(estimator).fit(found.sample)
     model = learned.model_
     if found.is_sampled and isinstance(model, AdditiveRules | RegressionRules):
@@ -57,7 +57,7 @@ def learn_sampled(estimator: Any, parts: Parts, reading: PartReading, found: Dat
 
 
 def _count_rules(model: Any, parts: Parts, reading: PartReading, found: DataOverview) -> Any:
-    """Return the model with the coverage of its rules in all rows."""
+    """Return the model with the coverage of its rules on all rows."""
     counting = Counting.of(model, found)
     (sums,) = parts.total(count_rules, reading, counting).arrays
     numbers = isinstance(model, RegressionRules)
@@ -71,9 +71,9 @@ def _count_rules(model: Any, parts: Parts, reading: PartReading, found: DataOver
 
 @dataclass(frozen=True, eq=False)
 class Counting:
-    """The bodies of rules, and how the rows that they cover are counted.
+    """The bodies of rules, and how the covered rows are counted.
 
-    `center` is the mean number of the sample: sums are of deviations from it, at most `reach`.
+    `center` is the mean of the sample: sums are over deviations from it, at most `reach`.
     """
 
     schema: Schema
@@ -86,7 +86,7 @@ class Counting:
 
     @classmethod
     def of(cls, model: Any, found: DataOverview) -> Counting:
-        """Take the rules of a model."""
+        """Create the counting of a model's rules."""
         bodies, center, reach = tuple(rule.body for rule in model.rules), 0.0, 1.0
         if isinstance(found.sample.target, Numbers):
             center = float(np.mean(found.sample.target.values))
@@ -95,7 +95,7 @@ class Counting:
         return cls(*given, center, 2.0 ** math.ceil(math.log2(reach)))
 
     def read(self, part: TablePart, reading: PartReading) -> CountedPart | None:
-        """Read a part and find what its rows weigh and which rules cover them."""
+        """Read a part; return the weights of its rows and the covers of the rules."""
         table = reading.table(part)
         if table is None:
             return None
@@ -123,7 +123,7 @@ class CountedPart(NamedTuple):
     moments: StatArray | None
 
     def lanes(self, n_classes: int) -> StatArray:
-        """Return the weight of each row at its class, or the moments of its number."""
+        """Return the weight of each row in the lane of its class, or the moments of its number."""
         if self.moments is not None:
             return self.moments
         lanes = np.zeros((len(self.steps), n_classes), dtype=STAT)
@@ -132,9 +132,9 @@ class CountedPart(NamedTuple):
 
 
 def count_rules(part: TablePart, reading: PartReading, counting: Counting) -> PartSums:
-    """Sum the weights by class of the rows that each rule covers, and of those not sampled.
+    """Sum the weights by class of the rows that each rule covers, and of unsampled ones.
 
-    Of numbers: the weights and the first two moments.
+    For regression: the weights and the first two moments.
     """
     n_classes = 3 if counting.classes is None else len(counting.classes)
     shape = (
@@ -167,7 +167,7 @@ def number_coverage(sums: StatArray, counting: Counting) -> NumberCoverage:
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Which rules hold together (bits, one line each), and the sums of such rows."""
+    """Which rules apply together (bits, one line each), and the sums over such rows."""
 
     bits: ByteArray
     sums: StatArray
@@ -178,12 +178,12 @@ class Patterns:
         )
 
     def covers(self, n_rules: int) -> BoolArray:
-        """Return which rules (lines) hold in which pattern (columns)."""
+        """Return which rules (lines) apply in which pattern (columns)."""
         return np.unpackbits(self.bits, axis=1, count=n_rules).T.astype(np.bool_)
 
 
 def merge_patterns(bits: ByteArray, lanes: StatArray) -> Patterns:
-    """Add up the lines of equal bits."""
+    """Sum the lines with equal bits."""
     distinct, places = np.unique(bits, axis=0, return_inverse=True)
     sums = np.zeros((len(distinct), lanes.shape[1]), dtype=STAT)
     np.add.at(sums, places.reshape(-1), lanes)
@@ -201,7 +201,7 @@ def count_patterns(part: TablePart, reading: PartReading, counting: Counting) ->
 
 
 def refit_responses(model: Any, patterns: Patterns, counting: Counting, estimator: Any) -> Any:
-    """Return the model with the responses that fit all rows best; rules that add nothing go."""
+    """Return the model with responses refitted to all rows; drop rules that add nothing."""
     covers = patterns.covers(len(model.rules))
     sums: FloatArray = patterns.sums.astype(np.float64) * counting.unit
     if isinstance(model, AdditiveRules):

@@ -1,7 +1,7 @@
-"""What must be known of all rows before any is coded: columns, classes, weights and a sample.
+"""Facts about all rows before coding: columns, classes, weights and a sample.
 
-Every part tells its own; put together they say the same for any partitioning. Labels and classes
-are sorted; the sample has the rows whose hashes are lowest.
+Every part is summarised; the merged summary is independent of the partitioning. Labels and classes
+are sorted; the sample has the rows with the lowest hashes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rulewright.scale.parts import Parts, TablePart
 
 SPAN = 2.0**64
-"""How many hashes there are."""
+"""Number of hashes."""
 
 _MISSING = 0x9E3779B97F4A7C15
 _START = 0x243F6A8885A308D3
@@ -66,7 +66,7 @@ class PartReading:
         if not source.n_rows:
             return None
         weights = part.sample_weight if self.weights is None else self.weights
-        if isinstance(weights, str):  # by itself: all rows of a part may weigh nothing
+        if isinstance(weights, str):  # read separately: all rows of a part may have weight 0
             raw = source.load(position(source, weights, "weights"), "any")
             if raw.values.dtype.kind in "iuf" and not raw.values.any():
                 return None
@@ -79,12 +79,12 @@ class PartReading:
 
 @dataclass(frozen=True)
 class PartSummary:
-    """What one part tells of its rows."""
+    """Summary of the rows of one part."""
 
     title: str
     named: bool
     columns: tuple[ColumnSchema, ...]
-    known: tuple[bool, ...]  # whether a column has any value
+    known: tuple[bool, ...]  # whether each column has any value
     classes: NDArray[Any] | None
     n_rows: int
     largest_weight: float
@@ -93,7 +93,7 @@ class PartSummary:
     hashes: NDArray[np.uint64]
 
     def by_name(self) -> dict[str, tuple[str, ColumnSchema, bool]]:
-        """Return for each column who tells of it, what it is and whether it has any value."""
+        """Return for each column its source, its schema and whether it has any value."""
         both = zip(self.columns, self.known, strict=True)
         return {column.name: (self.title, column, known) for column, known in both}
 
@@ -104,7 +104,7 @@ def count_rows(part: TablePart) -> int:
 
 
 def survey_part(part: TablePart, reading: PartReading, share: float) -> PartSummary | None:
-    """Read a part and tell of it, with about a share of its rows; None if it has none."""
+    """Read and summarise a part, with about a share of its rows; None if it has no rows."""
     table = reading.table(part)
     if table is None:
         return None
@@ -133,7 +133,7 @@ def is_sampled(hashes: NDArray[np.uint64], share: float) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class DataOverview:
-    """What all parts tell together.
+    """Summary of all parts.
 
     `sample` has about `sample_rows` rows in the order of their hashes, all rows if there are no
     more; `classes` is None if the target holds numbers.
@@ -145,7 +145,7 @@ class DataOverview:
     largest_weight: float
     largest_number: float
     sample: Table
-    share: float  # of the rows in the sample
+    share: float  # share of the rows in the sample
 
     @property
     def is_sampled(self) -> bool:
@@ -154,13 +154,13 @@ class DataOverview:
 
     @property
     def weight_unit(self) -> float:
-        """A step for weights: as fine as 61 bits allow for the sum over all rows."""
+        """A step for weights: the finest one with a sum over all rows of at most 61 bits."""
         most = self.n_rows * self.largest_weight
         return 2.0 ** max(math.ceil(math.log2(most)) - 61, -1022)
 
 
 def overview(parts: Parts, reading: PartReading, sample_rows: int) -> DataOverview:
-    """Ask all parts and put together what they tell."""
+    """Summarise all parts and merge the summaries."""
     n_given = sum(parts.map(count_rows))
     share = min(1.0, sample_rows / max(n_given, 1))
     told = [one for one in parts.map(survey_part, reading, share) if one is not None]
@@ -227,8 +227,8 @@ def _schema(told: Sequence[PartSummary]) -> Schema:
         if odd := sorted(set(names) ^ set(found)):
             lacking = other if odd[0] in names else first
             raise DataError(
-                f"{lacking.title} has no column {odd[0]!r}, which others have. Give all parts the "
-                "same columns, or leave it out."
+                f"{lacking.title} has no column {odd[0]!r}, but others have. Give all parts the "
+                "same columns, or drop it."
             )
     said = [one.by_name() for one in told]
     columns = tuple(_column(name, [one[name] for one in said]) for name in names)
@@ -236,7 +236,7 @@ def _schema(told: Sequence[PartSummary]) -> Schema:
 
 
 def _column(name: str, said: Sequence[tuple[str, ColumnSchema, bool]]) -> ColumnSchema:
-    """Unite what the parts say of a column; parts in which it is always missing say nothing."""
+    """Merge the schemas of a column; parts in which it is always missing are ignored."""
     telling = [(title, column) for title, column, known in said if known]
     if not telling:  # declared labels, if any part has them
         telling = [(title, column) for title, column, _ in said]
@@ -257,7 +257,7 @@ def _column(name: str, said: Sequence[tuple[str, ColumnSchema, bool]]) -> Column
 
 
 def _describe_column(column: ColumnSchema) -> str:
-    """Say what a column holds."""
+    """Describe the values of a column."""
     if column.kind != "nominal":
         return f"{column.kind} values"
     return {"string": "text", "number": "numbers as labels", "boolean": "Booleans"}[
@@ -302,7 +302,7 @@ def mix_bits(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def salt_hashes(hashes: NDArray[np.uint64], salt: int) -> NDArray[np.uint64]:
-    """Return other hashes of the same rows, as if they were drawn anew."""
+    """Return other, independent hashes of the same rows."""
     return mix_bits(hashes ^ mix_bits(np.array([salt], dtype=np.uint64)))
 
 
@@ -323,19 +323,19 @@ def row_hashes(table: Table) -> NDArray[np.uint64]:
 
 
 def _column_bits(column: Column) -> NDArray[np.uint64]:
-    """Return 64 bits for each value; a missing value of any kind has the same."""
+    """Return 64 bits for each value; missing values of any kind have the same bits."""
     if column.schema.type.ordered:
         bits = _number_bits(column.values)
         bits[np.isnan(column.values)] = _MISSING
         return bits
     labels = _label_hashes(column.schema.labels)
-    # codes -2 (unseen) and -1 (missing) count from the end
+    # Codes -2 (unseen) and -1 (missing) count from the end.
     known: NDArray[np.uint64] = np.concatenate([labels, np.array([0, _MISSING], np.uint64)])
     return np.asarray(known[column.values])
 
 
 def _number_bits(values: FloatArray) -> NDArray[np.uint64]:
-    """Return the bits of numbers; 0 and -0 are one number."""
+    """Return the bits of numbers; 0 and -0 have the same bits."""
     return np.ascontiguousarray(values + 0.0).view(np.uint64)
 
 

@@ -54,7 +54,7 @@ class Generation:
     learning_rate : float
         nu, the share of a tree that enters the memory function; 0 is bagging.
     subsample : float, optional
-        Share of the rows for each tree, by default that of ``min(N / 2, 100 + 6 sqrt(N))`` rows.
+        Share of the rows for each tree, by default ``min(N / 2, 100 + 6 sqrt(N))`` rows.
         Fewer than 50 rows are not subsampled.
     inter_supp : float
         Factor, at least 1, of the split scores of columns already used on the path; a large one
@@ -184,7 +184,7 @@ def clean_rules(
 
 
 class _KeptRule(NamedTuple):
-    """A rule to be created, and whether its rows are those of its key or their complement."""
+    """A rule to be created, and whether it covers the rows of its key or their complement."""
 
     place: int
     make: Callable[[int], Conjunction]

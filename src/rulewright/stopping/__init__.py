@@ -1,4 +1,4 @@
-"""When to stop and how large a model may be: stopping rules, sizes, description lengths."""
+"""When to stop, and how large a model may be: stopping rules, sizes, description lengths."""
 
 import lazy_loader
 

@@ -1,7 +1,7 @@
 """Stopping rules of boosted fits: when further rules are not worth learning.
 
-A stopping rule is a frozen object that holds its settings; `start` gives a `Watch` over one fit,
-which is told of every rule. A further rule is a pair of classes here and a line in `STOPPING`.
+A stopping rule is a frozen object with settings; `start` creates a `Watch` over one fit, which is
+notified of every rule. To add a stopping rule, add two classes here and an entry in `STOPPING`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ CHANCES = ("prior", "uniform")
 
 
 class Progress(NamedTuple):
-    """What a fit shows of the rule just added.
+    """Facts about the rule just added.
 
-    `classes` are those it votes for, `outside` gives the weight of each class among the covered
-    rows outside its subsample, `validation_loss` is the loss of the rows kept aside (NaN if there
-    are none).
+    `classes` are the classes it votes for, `outside` the weight of each class among the covered
+    rows outside its subsample, `validation_loss` the loss on validation rows (NaN if there are
+    none).
     """
 
     classes: slice
@@ -37,14 +37,14 @@ class Progress(NamedTuple):
 
 
 class Watch:
-    """Follows one fit; this one never stops it.
+    """Observes one fit; this class never stops it.
 
     Attributes
     ----------
     best_size : int or None
-        Rules to keep; None keeps all.
+        Number of rules to keep; None keeps all.
     trace : dict of lists
-        What was seen after each rule.
+        Records after each rule.
     """
 
     best_size: int | None = None
@@ -53,25 +53,25 @@ class Watch:
         self.trace: dict[str, list[float]] = {}
 
     def stop_after(self, progress: Progress) -> bool:
-        """Take in the next rule and tell whether learning should end."""
+        """Record the next rule, and return whether learning should stop."""
         return False
 
 
 @dataclass(frozen=True)
 class Stopping:
-    """Never stop before all rules are learned; base of the stopping rules."""
+    """Never stop before all rules are learned; base class of the stopping rules."""
 
     name: ClassVar[str] = "none"
     needs_outside: ClassVar[bool] = False
-    """Whether rules are judged by the rows outside their subsample."""
+    """Whether rules are tested on the rows outside their subsample."""
 
     @property
     def kept_aside(self) -> float:
-        """Share of the rows that the fit keeps aside to compute a validation loss."""
+        """Share of the rows held out for the validation loss."""
         return 0.0
 
     def start(self, shares: Sequence[float], loss: float) -> Watch:
-        """Return the watch over a fit, given the shares of the classes and the validation loss."""
+        """Return the watch over a fit, given the class shares and the validation loss."""
         return Watch()
 
 
@@ -82,14 +82,14 @@ class Window(Stopping):
     Parameters
     ----------
     size : int
-        How many of the last rules are looked at.
+        Number of last rules in the window.
     most_bad : int, optional
-        How many bad ones stop the fit; by default the binomial critical value at 5 %, 32 of 50. The
-        paper takes 8 of 10, which has a level of 0.0547 for one window and a far larger one for a
-        window that slides over hundreds of rules. A larger window slides less.
+        Number of bad rules in the window that stops the fit; by default the binomial critical value
+        at 5 %, 32 of 50. The paper uses 8 of 10: a level of 0.0547 for one window, and a far larger
+        one for a window that slides over hundreds of rules. A larger window reduces this.
     chance : {"prior", "uniform"}
-        What the share of right votes must exceed: the share of the voted classes among the
-        training rows, or among all classes (1/K for one of K), as in the paper.
+        Chance level of the share of correct votes: the share of the voted classes among the
+        training rows ("prior"), or among all classes (1/K for one of K), as in the paper.
     """
 
     size: int = 50
@@ -106,7 +106,7 @@ class Window(Stopping):
             if self.most_bad > self.size:
                 raise ValueError(
                     f"most_bad={self.most_bad} must be at most size={self.size}: a window cannot "
-                    "hold more bad rules than rules"
+                    "have more bad rules than rules"
                 )
         if self.chance not in CHANCES:
             raise ValueError(f"chance={self.chance!r} must be one of {', '.join(CHANCES)}")
@@ -120,14 +120,14 @@ class Window(Stopping):
 
 @dataclass(frozen=True)
 class Validation(Stopping):
-    """Stop when the log-loss of rows kept aside does not improve; keep the best model.
+    """Stop when the validation log-loss does not improve; keep the best model.
 
     Parameters
     ----------
     validation_fraction : float
-        Share of the rows kept aside, above 0 and at most 0.9.
+        Share of the rows held out for validation, above 0 and at most 0.9.
     n_iter_no_change : int
-        Rules to wait for an improvement.
+        Number of rules to wait for an improvement.
     """
 
     validation_fraction: float = 0.1
@@ -145,7 +145,7 @@ class Validation(Stopping):
 
     @property
     def kept_aside(self) -> float:
-        """Share of the rows that the fit keeps aside."""
+        """Share of the rows that the fit holds out."""
         return self.validation_fraction
 
     def start(self, shares: Sequence[float], loss: float) -> Watch:
@@ -165,7 +165,7 @@ class _WindowWatch(Watch):
     def stop_after(self, progress: Progress) -> bool:
         weights = progress.outside()
         total = sum(weights)
-        if total == 0:  # nothing to judge the rule by
+        if total == 0:  # no row to test the rule on
             self.acceptable.append(math.nan)
             return False
         good = sum(weights[progress.classes]) > sum(self.guess[progress.classes]) * total
@@ -187,7 +187,7 @@ class _ValidationWatch(Watch):
 
 @cache
 def more_than_chance(n: int) -> int:
-    """Return how many heads of `n` throws a fair coin shows with a probability of at most 0.05."""
+    """Return the number of heads in `n` tosses of a fair coin with probability at most 0.05."""
     binom = optional("scipy.stats").binom  # slow to import
     return min(n, int(binom.isf(LEVEL, n, 0.5)) + 1)
 
@@ -201,7 +201,7 @@ class WindowTest:
         self.acceptable: deque[bool] = deque(maxlen=size)
 
     def stop_after(self, acceptable: bool) -> bool:
-        """Take in the next rule."""
+        """Record the next rule."""
         self.acceptable.append(acceptable)
         full = len(self.acceptable) == self.acceptable.maxlen
         return full and self.acceptable.count(False) >= self.most_bad
@@ -214,7 +214,7 @@ class EarlyStopping:
         self.n_iter_no_change, self.best, self.best_size, self.size = n_iter_no_change, start, 0, 0
 
     def stop_after(self, loss: float) -> bool:
-        """Take in the loss after the next rule."""
+        """Record the loss after the next rule."""
         self.size += 1
         if loss < self.best:
             self.best, self.best_size = loss, self.size

@@ -1,11 +1,11 @@
-"""Description lengths in bits of rules and of the rows that they get wrong; pessimistic errors.
+"""Description lengths, in bits, of rules and of their errors; pessimistic errors.
 
-Weights count rows, so numbers need not be whole; every length takes numbers or arrays of them.
-The codings are those of RIPPER (Cohen, 1995), of C4.5rules (Quinlan, 1993 and release 8) and of
-FOIL (Quinlan, 1990).
+Weights count rows, so numbers need not be integers; every length accepts numbers or arrays. The
+codings are those of RIPPER (Cohen, 1995), of C4.5rules (Quinlan, 1993 and release 8) and of FOIL
+(Quinlan, 1990).
 
-Pessimistic errors of C4.5 (Quinlan, 1993) take the errors of a leaf for a binomial sample: the
-estimate is the upper limit of the interval in which their number lies with some confidence.
+Pessimistic errors of C4.5 (Quinlan, 1993) treat the errors of a leaf as a binomial sample: the
+estimate is the upper confidence limit of their number.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 LN2 = float(np.log(2))
 
 IMPOSSIBLE = 1e6
-"""Bits of a message that the coding gives no chance."""
+"""Bits of a message with probability 0 under the coding."""
 
 THEORY_SHARE = 0.5
-"""What a bit of a theory counts: theories are redundant, so they could be coded shorter."""
+"""Weight of a bit of a theory: theories are redundant, so they could be coded shorter."""
 
 
 def subset_bits(total: Numbers, members: Numbers, share: Numbers) -> Numbers:
-    """Return the bits that name `members` of `total` things, each expected with chance `share`.
+    """Return the bits that identify `members` of `total` items, each with probability `share`.
 
-    ``-k log2 q - (t - k) log2(1 - q)``; naming what has no chance costs `IMPOSSIBLE`.
+    ``-k log2 q - (t - k) log2(1 - q)``; `IMPOSSIBLE` if the probability is 0.
     """
     chance = np.clip(share, 0.0, 1.0)
     bits = -(xlogy(members, chance) + xlog1py(total - members, -chance)) / LN2
@@ -49,13 +49,13 @@ def choice_bits(total: Numbers, members: Numbers) -> Numbers:
 
 
 def order_bits(n: Numbers) -> Numbers:
-    """Return log2(n!): what is saved where the order of n parts tells nothing."""
+    """Return log2(n!): the saving if the order of n parts carries no information."""
     logs: Numbers = gammaln(n + 1)
     return logs / LN2
 
 
 def condition_count_bits(n_conditions: Numbers, n_possible: Numbers) -> Numbers:
-    """Return RIPPER's bits of a rule with so many of the possible conditions; 0 without any."""
+    """Return RIPPER's bits for the number of conditions of a rule; 0 without any."""
     k = np.asarray(n_conditions, dtype=np.float64)
     logs = np.log2(np.maximum(k, 1))
     length = logs + 2 * np.log2(np.maximum(logs, 1))
@@ -70,9 +70,9 @@ def error_bits(
     false_negatives: Numbers,
     false_positive_share: Numbers = 0.5,
 ) -> Numbers:
-    """Return the bits that name the errors among the covered rows and among the others.
+    """Return the bits that identify the errors among the covered rows and among the others.
 
-    On the smaller side errors are coded with their own rate; on the larger one with the rate
+    Errors on the smaller side are coded with their own rate; on the larger side with the rate
     expected if false positives were `false_positive_share` of all errors.
     """
     errors, more = false_positives + false_negatives, np.greater(covered, uncovered)
@@ -91,7 +91,7 @@ def ripper_data_bits(
     false_negatives: Numbers,
     class_share: Numbers,
 ) -> Numbers:
-    """Return RIPPER's bits of the data given the rules of a class that is `class_share` of it."""
+    """Return RIPPER's bits of the data, given the rules of a class with share `class_share`."""
     header: Numbers = np.log2(covered + uncovered + 1)
     return header + error_bits(covered, uncovered, false_positives, false_negatives, class_share)
 
@@ -112,40 +112,40 @@ def c45_book_exception_bits(
 
 
 def c45_rule_bits(condition_bits: Numbers, n_conditions: Numbers) -> Numbers:
-    """Return C4.5's bits of a rule from the sum of the bits of its conditions, of one or more."""
+    """Return C4.5's bits of a rule from the total bits of its conditions."""
     length: Numbers = np.log2(n_conditions)
     return condition_bits + length - order_bits(n_conditions)
 
 
 def c45_theory_bits(rule_bits: Numbers, n_rules: Numbers) -> Numbers:
-    """Return what the rules of a class count, from the sum of their bits."""
+    """Return the weighted bits of the rules of a class."""
     return THEORY_SHARE * (rule_bits - order_bits(n_rules))
 
 
 def foil_clause_bits(literal_bits: Numbers, n_literals: Numbers) -> Numbers:
-    """Return FOIL's bits of a clause from the sum of the bits of its literals.
+    """Return FOIL's bits of a clause from the total bits of its literals.
 
-    A literal takes one bit for its sign, and log2 of the relations and of the arguments to choose
-    from.
+    A literal takes one bit for its sign, and log2 of the number of relations and of arguments to
+    choose from.
     """
     return literal_bits - order_bits(n_literals)
 
 
 def foil_budget(total: Numbers, covered_positives: Numbers) -> Numbers:
-    """Return the bits that name the positives of a clause directly: it may take no more."""
+    """Return the bits that list the positives of a clause directly: its maximum length."""
     header: Numbers = np.log2(total)
     return header + choice_bits(total, covered_positives)
 
 
 def _side_bits(total: Numbers, errors: Numbers, expected: Numbers) -> Numbers:
-    """Code the errors on one side by the number expected there; an empty side takes no bits."""
+    """Code the errors on one side by the expected number there; an empty side takes no bits."""
     rate = np.divide(expected, total, out=np.zeros(np.shape(expected)), where=np.greater(total, 0))
     return subset_bits(total, errors, rate)
 
 
 _CHANCES = (0.0, 0.001, 0.005, 0.01, 0.05, 0.1, 0.2, 0.4, 1.0)
 _DEVIATIONS = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0)
-"""How many deviations above the mean a normal variable lies with each chance."""
+"""Standard normal quantiles for some probabilities."""
 
 
 @lru_cache
@@ -154,16 +154,16 @@ def _squared_deviation(confidence: float) -> float:
 
 
 def added_errors(cases: float, errors: float, confidence: float = 0.25) -> float:
-    """Return how many errors more than on training rows are expected on as many new rows.
+    """Return the expected number of additional errors on as many new rows.
 
     Parameters
     ----------
     cases : float
         Weight of the training rows, at least 0.
     errors : float
-        Weight of those that are wrong.
+        Weight of the misclassified ones.
     confidence : float
-        Chance that the true errors are above the limit; a small one means more errors.
+        Probability that the true errors exceed the limit; smaller values give more errors.
     """
     if cases <= 0:
         return 0.0
@@ -186,5 +186,5 @@ def predicted_errors(cases: float, errors: float, confidence: float = 0.25) -> f
 
 
 def pessimistic_rate(cases: float, errors: float, confidence: float = 0.25) -> float:
-    """Return the pessimistic share of errors; 1 where there are no cases."""
+    """Return the pessimistic error rate; 1 without cases."""
     return predicted_errors(cases, errors, confidence) / cases if cases > 0 else 1.0

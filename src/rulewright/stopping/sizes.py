@@ -1,7 +1,7 @@
-"""How many rules are enough: sizes to try, the choice among them, and what prefixes are charged.
+"""How many rules are enough: candidate sizes, the choice among them, and penalties of prefixes.
 
-The charges of prefixes of an ordered repository order prefixes; they are no certificates.
-Certificates have other constants and pay for the choice (`rulewright.bounds.repository`).
+The penalties of prefixes of an ordered repository only rank prefixes; they are not certificates.
+Certificates have other constants and account for the choice (`rulewright.bounds.repository`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def sizes_up_to(most: int) -> list[int]:
-    """Return the sizes of a curve, from 0 to `most`: every small one, then steps of a fifth."""
+    """Return the sizes of a curve, from 0 to `most`: all small ones, then steps of a fifth."""
     sizes = [0]
     while sizes[-1] < most:
         sizes.append(min(max(sizes[-1] + 1, sizes[-1] * 6 // 5), most))
@@ -28,7 +28,7 @@ def sizes_up_to(most: int) -> list[int]:
 
 
 CHARGE = 1 / 3
-"""Share of the charge of BIC, log(n) / 2n, that a rule must earn (`docs/defaults.md`)."""
+"""Share of the BIC penalty per rule, log(n) / 2n, that a rule must earn (`docs/defaults.md`)."""
 
 
 def smallest_good(
@@ -45,14 +45,14 @@ def smallest_good(
     weights : array of shape (rows,)
         Weights of the rows, as numbers of rows.
     charge : float
-        Share of the charge of BIC for each rule. Rules that have seen the held-out rows are charged
-        for it: without that the largest model would look best. Others need no charge.
+        Share of the BIC penalty per rule. Rules that have seen the held-out rows are penalised for
+        it: otherwise the largest model would look best. Other rules need no penalty.
 
     Returns
     -------
     int
-        The size. The standard error is that of the difference to the best, row by row: most of
-        what varies from row to row is common to all sizes.
+        The size. The standard error is paired: that of the row-wise difference to the best,
+        because most variation between rows is common to all sizes.
     """
     n = max(float(weights.sum()), 1.0)
     means = np.average(losses, axis=1, weights=weights)
@@ -70,13 +70,13 @@ def mmv_penalty(i: int, n: float, delta: float, constant: float) -> float:
     Parameters
     ----------
     i : int
-        Rules generated, used or not.
+        Number of generated rules, used or not.
     n : float
         Number of rows.
     delta : float
-        Probability of failure, above 0 and below 1.
+        Failure probability, above 0 and below 1.
     constant : float
-        c; 0 charges nothing.
+        c; 0 gives no penalty.
     """
     return math.sqrt(constant * (2 * math.log(i) - math.log(delta)) / n)
 

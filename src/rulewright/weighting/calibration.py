@@ -1,8 +1,8 @@
 """Calibration: scores of rows that the rules were not learned from become probabilities.
 
-A calibration is a frozen object; its `fit` takes class codes, scores of shape (rows, classes) and
-weights (rows without weight count for nothing) and returns what it learned. A further calibration
-is a class here and a line in `CALIBRATIONS`.
+A calibration is a frozen object. Its `fit` takes class codes, scores of shape (rows, classes) and
+weights (rows without weight are ignored), and returns a fitted calibration. To add a calibration,
+add a class here and an entry in `CALIBRATIONS`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray, IntArray
 
 LEAST_SLOPE = 1e-3
-"""Least slope times mean spread of the scores: worthless scores still decide ties."""
+"""Minimum slope times mean spread of the scores: uninformative scores still break ties."""
 
 MOST_STEPS = 100
-"""Newton steps at most; a handful is usual."""
+"""Maximum number of Newton steps; a few are usual."""
 
 
 class FittedCalibration(Protocol):
@@ -40,14 +40,14 @@ class FittedCalibration(Protocol):
 
 @dataclass(frozen=True)
 class Calibration:
-    """Base of the calibrations.
+    """Base class of calibrations.
 
     Parameters
     ----------
     cv : int or splitter
-        Folds that a learner leaves out in turn to get scores of rows it did not learn from.
+        Folds whose held-out rows provide scores that did not influence the rules.
     n_rows : float, optional
-        Number of rows that the weights stand for, which smooths; by default that of the rows given.
+        Number of rows that the weights represent, for smoothing; by default the number of rows.
     """
 
     cv: Any = 5
@@ -61,10 +61,10 @@ class Calibration:
             hasattr(self.cv, "split") or hasattr(self.cv, "__iter__")
         )
         if not whole and not splits:
-            raise ValueError(f"cv={self.cv!r} must be a whole number >= 2 or a splitter")
+            raise ValueError(f"cv={self.cv!r} must be an integer >= 2 or a splitter")
 
     def fit(self, scores: FloatArray, labels: IntArray, weights: FloatArray) -> FittedCalibration:
-        """Fit to the scores of rows that the rules were not learned from."""
+        """Fit to scores of rows that the rules were not learned from."""
         raise NotImplementedError
 
     def cross_fit(
@@ -76,7 +76,7 @@ class Calibration:
     ) -> FloatArray:
         """Return probabilities of the rows, each fold calibrated on the others.
 
-        No row calibrates itself, so figures computed from them are not optimistic.
+        No row calibrates itself, so figures computed from the probabilities are not optimistic.
         """
         probabilities = np.empty_like(scores)
         for fold in np.unique(folds):
@@ -97,7 +97,7 @@ class Temperature(Calibration):
     Parameters
     ----------
     origin : tuple of float, optional
-        Scores that stay as they are, one per class; by default all 0.
+        Scores that stay fixed, one per class; by default all 0.
     """
 
     origin: tuple[float, ...] | None = None
@@ -133,7 +133,7 @@ class Platt(Calibration):
 class Isotonic(Calibration):
     """Fit for each class the monotone steps of [y = k] on its margin over the best other class.
 
-    Values are kept off 0 and 1 by 1 / (n + 2), thresholds lie halfway between two blocks.
+    Values are at least 1 / (n + 2) from 0 and 1; thresholds lie halfway between blocks.
     """
 
     name: ClassVar[str] = "isotonic"
@@ -160,7 +160,7 @@ CALIBRATIONS: dict[str, type[Calibration]] = {
 
 @dataclass(frozen=True)
 class LinearCalibration:
-    """Probabilities softmax(slope * s_k + offset_k); they move into the responses of a model."""
+    """Probabilities softmax(slope * s_k + offset_k), which a model absorbs into its responses."""
 
     slope: float
     offsets: tuple[float, ...]
@@ -192,7 +192,7 @@ class StepsByClass:
 def targets(
     labels: IntArray, weights: FloatArray, n_classes: int, n_rows: float | None = None
 ) -> FloatArray:
-    """Return the smoothed labels that temperature and Platt scaling are fitted to."""
+    """Return the smoothed labels for temperature and Platt scaling."""
     shares = np.bincount(labels, weights, n_classes) / weights.sum()
     counts = (len(labels) if n_rows is None else n_rows) * shares[labels, None]
     hit = labels[:, None] == np.arange(n_classes)
@@ -213,7 +213,7 @@ def _fit_linear(
 ) -> LinearCalibration:
     """Fit the slope, and the offsets if they are free.
 
-    In units of the mean spread of a row's scores, so that their size does not matter.
+    Scores are scaled by their mean spread within rows, so that their magnitude does not matter.
     """
     seen, n_classes = weights > 0, scores.shape[1]
     unchanged = LinearCalibration(1.0, tuple(offsets.tolist()))
@@ -235,7 +235,7 @@ def _fit_linear(
     moves = np.full(n_classes, free)
     moves[0] = spread > 0
     point = objective.minimise(point, moves)
-    if point[0] < LEAST_SLOPE:  # of a convex function: the constrained minimum is on the bound
+    if point[0] < LEAST_SLOPE:  # convex function: the constrained minimum is on the bound
         moves[0], point[0] = False, LEAST_SLOPE
         point = objective.minimise(point, moves)
     return LinearCalibration(float(point[0]) / (spread or 1.0), (0.0, *point[1:].tolist()))
@@ -244,7 +244,7 @@ def _fit_linear(
 class _Objective:
     """Mean cross-entropy between targets and softmax(slope * s + offsets), convex in both.
 
-    Arrays have a line per class: sums over the classes of a row are then sums of long lines.
+    Arrays have one line per class, so that sums over the classes of a row are vectorised.
     """
 
     def __init__(self, scores: FloatArray, targets: FloatArray, shares: FloatArray) -> None:
@@ -260,7 +260,7 @@ class _Objective:
         totals = p.sum(axis=0)
         p /= totals
         logits *= self.targets
-        # No product of vectors: that would wake the threads of BLAS for a few additions.
+        # A vector product would wake the threads of BLAS for a few additions.
         return float((self.shares * (np.log(totals) - logits.sum(axis=0))).sum()), p
 
     def derivatives(self, p: FloatArray, free: BoolArray) -> tuple[FloatArray, FloatArray]:
@@ -279,11 +279,11 @@ class _Objective:
         return gradient[free], hessian[free][:, free]
 
     def minimise(self, point: FloatArray, free: BoolArray) -> FloatArray:
-        """Take Newton steps over the free coordinates, halved until the value falls enough."""
+        """Take Newton steps over the free coordinates, halved until the value decreases enough."""
         value, p = self.evaluate(point)
         for _ in range(MOST_STEPS):
             gradient, hessian = self.derivatives(p, free)
-            # The shift keeps directions without curvature from being followed.
+            # The shift avoids directions without curvature.
             shift = 1e-10 * np.trace(hessian) + 1e-300
             step = np.zeros_like(point)
             step[free] = np.linalg.solve(hessian + shift * np.eye(len(gradient)), -gradient)
@@ -293,7 +293,7 @@ class _Objective:
             size, (moved, p) = 1.0, self.evaluate(point + step)
             while moved > value + 1e-4 * size * promised:
                 size /= 2
-                if size < 1e-10:  # the promise is below the rounding of the value
+                if size < 1e-10:  # the predicted decrease is below rounding
                     return point
                 moved, p = self.evaluate(point + size * step)
             point, value = point + size * step, moved
@@ -306,7 +306,7 @@ class _Objective:
 def _fit_steps(
     margin: FloatArray, hit: BoolArray, weights: FloatArray, least: float
 ) -> IsotonicSteps:
-    """Pool adjacent violators; equal margins are one block from the start."""
+    """Pool adjacent violators; equal margins form one block from the start."""
     places, block = np.unique(margin, return_inverse=True)
     if len(places) == 0:
         return IsotonicSteps((), (0.5,))
@@ -323,18 +323,18 @@ def _fit_steps(
     inner = np.array(ends[:-1], dtype=np.intp)
     low, high = places[inner], places[inner + 1]
     halfway = low / 2 + high / 2
-    # Neighbouring floats have nothing between them: the lower one stays below its threshold.
+    # No float lies between adjacent floats: the lower one stays below its threshold.
     cuts = np.where((halfway >= low) & (halfway < high), halfway, low)
     return IsotonicSteps(tuple(cuts.tolist()), tuple(values))
 
 
 def _pool_blocks(totals: list[float], hits: list[float]) -> list[tuple[int, float]]:
     """Return the last index and the mean of each block, with means that ascend."""
-    # `scipy.optimize.isotonic_regression` cannot replace this without changing weighted models.
-    # It takes means and multiplies them by the weights again, where sums of hits are rounded only
-    # once; it also pools later blocks before earlier ones, so sums add up in another order. With
-    # weights that are not whole numbers nine of ten fits differ in the last bits, also if sums are
-    # computed anew from SciPy's blocks, and so do the blocks where two means are equal.
+    # `scipy.optimize.isotonic_regression` would change weighted models. It multiplies means by the
+    # weights again, where sums of hits are rounded only once; it also pools later blocks before
+    # earlier ones, so sums are added in another order. With fractional weights nine of ten fits
+    # differ in the last bits, even if sums are recomputed from SciPy's blocks, and blocks differ
+    # where two means are equal.
     blocks: list[tuple[int, float, float]] = []
     for end, (total, hit) in enumerate(zip(totals, hits, strict=True)):
         while blocks and blocks[-1][2] * total >= hit * blocks[-1][1]:

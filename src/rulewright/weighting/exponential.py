@@ -1,7 +1,7 @@
 """The exponential loss of confidence-rated boosting: weights of pairs (row, label).
 
-A rule with head k and confidence C adds C to F_k on the rows it covers. With W+ the weight of the
-pairs that this helps, and W- of those that it hurts, the weights then sum to
+A rule with head k and confidence C adds C to F_k on the rows it covers. Let W+ be the weight of the
+pairs that this improves, and W- of those pairs that it worsens. The weights then sum to
 ``Z(C) = W0 + W+ exp(-C) + W- exp(C)``, which ``C = ln(W+ / W-) / 2`` minimises.
 """
 
@@ -21,45 +21,45 @@ if TYPE_CHECKING:
 
 
 FINE_BITS = 61
-"""Bits of the sum of all weights, of which no sum overflows."""
+"""Number of bits of the sum of all weights; no sum overflows."""
 
 LARGEST_BITS, MEAN_BITS = 19, 8
-"""Bits of the largest weight in coarse steps, and the least of a mean weight.
+"""Bits of the largest weight in coarse steps, and minimum bits of the mean weight.
 
-Two sums of such weights share a word in `native/search/count.cpp`. As a row in play counts as one
-step at least, rounding adds at most ``2**-MEAN_BITS`` to the weight of all rows; where the largest
-weight is more than 2,048 times the mean, the steps are fine.
+Two sums of such weights share a word in `native/search/count.cpp`. Each row counts as at least one
+step, so rounding adds at most ``2**-MEAN_BITS`` to the total weight. If the largest weight exceeds
+2,048 times the mean, the steps are fine.
 """
 
 LEAST_TOTAL = 2.0**-64
-"""Weights of a smaller sum are scaled up."""
+"""Weights with a smaller sum are scaled up."""
 
 
 class ExponentialLoss:
-    """Weights D of the pairs (row, label) under the scores F, moved by `add` only.
+    """Weights D of the pairs (row, label) under the scores F, changed only by `add`.
 
-    A pair asks whether label l is right for row i, ``D(i, l) ~ start(i, l) exp(-Y F_l)`` with
-    Y = +1 for the row's class and -1 else; two-class problems need the pairs of one label only.
+    A pair asks whether label l is correct for row i, ``D(i, l) ~ start(i, l) exp(-Y F_l)`` with Y =
+    +1 for the row's class and -1 otherwise; two-class problems need the pairs of one label only.
     With `by_cost` a pair asks whether row i prefers its class to the wrong label l,
     ``D(i, l) ~ start(i, l) exp(F_l - F_y)``.
 
-    Only the rows that a rule covers change: weights are kept up to the factor `total`. The lanes
-    that a search reads are in steps of `unit`, coarse ones for many rows; `sums` is always fine.
+    Only the covered rows of a rule change: weights are stored up to the factor `total`. The search
+    reads statistics in steps of `unit`, which are coarse for many rows; `sums` is always precise.
 
     Parameters
     ----------
     labels : int32 array
         Class of each row.
     start : float64 array of shape (rows, heads)
-        Weights to start from, on any scale; with `by_cost` 0 for the row's own class.
+        Start weights, at any scale; with `by_cost` 0 for the row's own class.
     heads : sequence of int
-        Classes that rules may speak for, one per column of `start`.
+        Classes that rules may vote for, one per column of `start`.
     by_cost : bool
         Whether pairs compare labels; then all classes are heads.
     n_rows : float, optional
-        What counts as the number of rows in the smoothing of confidences.
+        Effective number of rows for the smoothing of confidences.
     row_weights : float64 array, optional
-        When given, a last lane of row weights (for a minimum covered weight), in steps of
+        If given, a last lane of row weights (for a minimum covered weight), in steps of
         `weight_unit`.
     n_threads : int
         Number of threads; does not change the result.
@@ -103,7 +103,7 @@ class ExponentialLoss:
 
     @property
     def unit(self) -> float:
-        """What a step of the lanes is worth in weights that sum to one."""
+        """The weight of one step of the statistics, relative to a total of 1."""
         return 2.0**self._exponent / self.total
 
     @property
@@ -121,7 +121,7 @@ class ExponentialLoss:
         return Score("slipper", unit=self.unit, first_lane=2 * place)
 
     def sums(self, rows: RowArray, place: int) -> tuple[float, float]:
-        """Return (W+, W-) of a rule for one head that covers the rows, as fine as floats are."""
+        """Return (W+, W-) of a rule for one head that covers the rows, at full precision."""
         step = 2.0**self._fine_exponent
         plus, minus = self.state.sum(rows, place, 1 / step, self.n_threads).tolist()
         return plus * step / self.total, minus * step / self.total
@@ -151,11 +151,11 @@ class ExponentialLoss:
 
     @property
     def _fine_exponent(self) -> int:
-        """The power of two that is the finest step; the slack is for the rounding of the total."""
+        """The power of two of the finest step, with slack for rounding of the total."""
         return math.ceil(math.log2(self.total) - 1e-6) - FINE_BITS
 
     def _choose_exponent(self, largest: float) -> int:
-        """Choose the power of two that is the step of the lanes."""
+        """Choose the power of two of the steps."""
         if len(self.stats) > MOST_FINE_ROWS:
             coarse = math.ceil(math.log2(largest)) - LARGEST_BITS
             if self.total / self._weights.size >= 2.0 ** (coarse + MEAN_BITS):

@@ -1,10 +1,10 @@
-"""Maximum likelihood as boosting needs it: row statistics in, steps out.
+"""Maximum likelihood for boosting: row statistics for the search, and step sizes.
 
 The loss is ``sum_i w_i (log sum_k exp f_ik - f_i,y_i)``. A rule votes for a union U of classes: one
-class, or with ordered classes all from some class on, or all up to one. Over the rows it covers the
+class or, with ordered classes, all classes from one on or up to one. On the covered rows the
 derivatives of the loss are ``g = sum w (P - [y in U])`` and ``h = sum w P (1 - P)``, where P is the
-probability of U. With many classes the class of a rule is chosen before it is grown: statistics are
-those of one class at a time, so that a rule costs the same however many classes there are.
+probability of U. With many classes the class of a rule is chosen before it is grown; statistics
+then belong to one class at a time, so the cost of a rule does not depend on the number of classes.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ if TYPE_CHECKING:
 
 
 LARGEST_STEP = 4.0
-"""Largest response before it is multiplied by the learning rate, unless another is given."""
+"""Default maximum response before the learning rate is applied."""
 
 SAFE_STEP = 1.79
-"""Newton steps up to here lower the loss for certain.
+"""Newton steps up to this length always lower the loss.
 
 Along a vote the loss satisfies |l'''| <= l'', hence l(a) - l(0) <= g a + h (exp(a) - 1 - a). With
-g = -a (h + l2) the right side is negative as long as exp(a) - 1 - a < a^2.
+g = -a (h + l2) the right side is negative while exp(a) - 1 - a < a^2.
 """
 
 MOST_FINE_ROWS = 4096
-"""More rows than these may have coarse statistics for the search, which are counted faster."""
+"""Beyond this number of rows the search may use coarse statistics, which are counted faster."""
 
 COARSE_BITS, SUM_BITS = 17, 34
-"""Bits of the coarse g of a row of mean weight, and of its sum over all rows.
+"""Bits of the coarse g of a row of average weight, and of its sum over all rows.
 
-Two sums of so many bits over a twentieth of the rows share a word (`native/search/roots.hpp`).
+Two such sums over a twentieth of the rows share a word (`native/search/roots.hpp`).
 """
 
 
@@ -61,13 +61,13 @@ def fine_unit(total_weight: float) -> float:
 
 
 def coarse_unit(mean_weight: float, n_rows: int) -> float:
-    """Return the unit of coarse statistics of so many rows."""
+    """Return the unit of coarse statistics for a number of rows."""
     bits = min(COARSE_BITS, SUM_BITS - math.ceil(math.log2(n_rows)))
     return 2.0 ** max(math.ceil(math.log2(mean_weight)) - bits, -1022)
 
 
 def start_exponentials(scores: FloatArray, n_rows: int) -> FloatArray:
-    """Return the exponentials of the scores that rows start from, at most 1, one row for each."""
+    """Return the exponentials of the start scores, at most 1, one line per row."""
     found = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.tile(found, (n_rows, 1)) if scores.ndim == 1 else found
 
@@ -75,7 +75,7 @@ def start_exponentials(scores: FloatArray, n_rows: int) -> FloatArray:
 def start_loss(
     scores: FloatArray, labels: IntArray, weights: FloatArray, class_weights: FloatArray
 ) -> float:
-    """Return the loss of rows that all have the same scores, or each their own."""
+    """Return the loss of rows with common or individual scores."""
     logs = scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True)
     if scores.ndim == 1:
         return -float(class_weights @ logs)
@@ -89,7 +89,7 @@ def step_of(
     largest: float,
     loss_change: Callable[[float], float] | None,
 ) -> float:
-    """Return the Newton step, halved until it lowers the loss if the change of that is given."""
+    """Return the Newton step; if the change of the loss is given, halve it until the loss falls."""
     if -g < min_evidence * math.sqrt(curvature):
         return 0.0
     step = min(-g / curvature, largest)
@@ -100,14 +100,14 @@ def step_of(
 
 
 class _LikelihoodSteps(ABC):
-    """What the likelihoods share: Newton steps, and the weights of the classes."""
+    """Base class of likelihoods: Newton steps, and class weights."""
 
     state: kernels.Likelihood | kernels.ClassLikelihood
     n_threads: int
 
     @abstractmethod
     def derivatives(self, rows: RowArray, head: Head) -> tuple[float, float]:
-        """Return (g, h) of a vote over the rows, as fine as floats are."""
+        """Return (g, h) of a vote over the rows, at full precision."""
 
     @abstractmethod
     def _loss_change(self, rows: RowArray, head: Head, step: float) -> float: ...
@@ -121,11 +121,11 @@ class _LikelihoodSteps(ABC):
         min_evidence: float = 0.0,
         largest: float = LARGEST_STEP,
     ) -> float:
-        """Return the response of a vote over the rows; not positive when it would not help.
+        """Return the response of a vote over the rows; positive if it helps.
 
         The evidence for a vote is ``-g / sqrt(h + l2)``, about its distance from zero in standard
-        errors; with less than `min_evidence` the response is 0. It is at most `largest`. With
-        `backtrack` the step is halved until it lowers the loss.
+        errors; below `min_evidence` the response is 0. It is at most `largest`. With `backtrack`
+        the step is halved until it lowers the loss.
         """
         g, h = self.derivatives(rows, head)
         change = partial(self._loss_change, rows, head) if backtrack else None
@@ -138,7 +138,7 @@ class _LikelihoodSteps(ABC):
 
 
 class LogLikelihood(_LikelihoodSteps, VoteLanes):
-    """Scores, statistics and loss of a set of rows, moved by `add` only.
+    """Scores, statistics and loss of a set of rows, changed only by `add`.
 
     Parameters
     ----------
@@ -147,14 +147,14 @@ class LogLikelihood(_LikelihoodSteps, VoteLanes):
     weights : float64 array
         Weight of each row.
     scores : float64 array
-        Scores f_0 that every row starts from, one per class, or a row of them for each row.
+        Start scores f_0, one per class, or one line per row.
     ordinal : bool
         Whether the classes are ordered and rules vote for "at least" or "at most" a class.
     weigh_rows : bool
         Whether the statistics end with a lane of row weights (for a minimum covered weight).
     coarse : bool
-        Whether the statistics of many rows are only as fine as a search needs; derivatives are
-        then computed from the scores.
+        Whether statistics of many rows have reduced precision for the search; derivatives are then
+        computed from the scores.
     n_threads : int
         Number of threads; does not change the result.
     """
@@ -182,29 +182,29 @@ class LogLikelihood(_LikelihoodSteps, VoteLanes):
         self.state: kernels.Likelihood = kernels.Likelihood(
             labels, weights, self._exp_scores, self.stats, 1 / self.unit, self.cumulative
         )
-        self._totals: StatArray | None = None  # kept up to date once somebody asked for them
+        self._totals: StatArray | None = None  # updated after the first request
         self.state.refresh_stats(self._everyone, n_threads)
         by_class, _ = self.class_weights(self._everyone, np.zeros(n, np.bool_))
         self.loss = start_loss(scores, labels, weights, by_class)
 
     @property
     def _everyone(self) -> RowArray:
-        """All rows; few ask for them, so they are not kept."""
+        """All rows; rarely needed, so not cached."""
         return np.arange(len(self.stats), dtype=ROW)
 
     @property
     def bits(self) -> int:
-        """The bits that no statistic of a row exceeds, without the sign."""
+        """Number of bits that bounds every statistic of a row, without the sign."""
         return math.ceil(float(self._weights.max()) / self.unit).bit_length()
 
     def restart(self, probabilities: FloatArray) -> None:
-        """Go on from other probabilities of the rows; the loss is not kept up to date."""
+        """Continue from other probabilities of the rows; the loss is no longer tracked."""
         self._exp_scores[:] = probabilities
         self._totals = None
         self.state.refresh_stats(self._everyone, self.n_threads)
 
     def derivatives(self, rows: RowArray, head: Head) -> tuple[float, float]:
-        """Return (g, h) of a vote over the rows, as fine as floats are."""
+        """Return (g, h) of a vote over the rows, at full precision."""
         pair, down = self.pair_of(head)
         if self.coarse:
             sums = self.state.sum_pair(rows, pair, 1 / self.fine_unit, self.n_threads)
@@ -214,7 +214,7 @@ class LogLikelihood(_LikelihoodSteps, VoteLanes):
         return -g if down else g, h
 
     def best_vote(self, kind: str, l2: float) -> Head:
-        """Return the head whose criterion over all rows is lowest."""
+        """Return the head with the lowest criterion over all rows."""
         if self._totals is None:
             self._totals = self.state.sum_stats(self._everyone, self.n_threads)
         return self.best_head(self._totals, kind, l2)
@@ -223,7 +223,7 @@ class LogLikelihood(_LikelihoodSteps, VoteLanes):
         return self.state.loss_change(rows, *head, step, self.n_threads)
 
     def add(self, rows: RowArray, head: Head, step: float) -> None:
-        """Add a step to the scores of the rows and bring everything up to date."""
+        """Add a step to the scores of the rows and update everything."""
         if self._totals is not None:
             self._totals -= self.state.sum_stats(rows, self.n_threads)
         self.loss += self.state.add_step(rows, *head, step, self.n_threads)
@@ -238,14 +238,14 @@ class LogLikelihood(_LikelihoodSteps, VoteLanes):
 
 
 LEAST_PROBABILITY = 0.0003
-"""Rows of other classes are not counted for a rule if they have its class with less."""
+"""Rows of other classes with less probability of a rule's class are not counted for the rule."""
 
 
 class ClassLogLikelihood(_LikelihoodSteps):
-    """Scores, loss and the statistics of one class, with the face of `LogLikelihood`.
+    """Scores, loss and the statistics of one class, with the interface of `LogLikelihood`.
 
-    A class is chosen in proportion to what its rows lack, the sum of ``w (1 - p)`` of their own
-    class: over many rules each class gets the share of rules that it has of this sum.
+    A class is chosen in proportion to the remaining loss of its rows, the sum of ``w (1 - p)`` for
+    their own class: over many rules, its share of the rules equals its share of this sum.
 
     Parameters
     ----------
@@ -254,11 +254,11 @@ class ClassLogLikelihood(_LikelihoodSteps):
     weights : float64 array
         Weight of each row.
     scores : float64 array
-        Scores f_0 that every row starts from, one per class, or a row of them for each row.
+        Start scores f_0, one per class, or one line per row.
     weigh_rows : bool
         Whether the statistics end with a lane of row weights (for a minimum covered weight).
     coarse : bool
-        Whether the statistics of many rows are only as fine as a search needs.
+        Whether statistics of many rows have reduced precision for the search.
     n_threads : int
         Number of threads; does not change the result.
     """
@@ -288,18 +288,18 @@ class ClassLogLikelihood(_LikelihoodSteps):
         by_class, _ = self.class_weights(everyone, np.zeros(n, np.bool_))
         self.loss = start_loss(scores, labels, weights, by_class)
         self._lacking = self.state.residuals(everyone, n_threads)
-        self._due = np.zeros(n_classes)  # rules that each class should have had by now and has not
-        self._class = 0  # that of the score last asked for
-        self._written: int | None = None  # the class whose statistics are up to date
+        self._due = np.zeros(n_classes)  # rules owed to each class so far
+        self._class = 0  # class of the last requested score
+        self._written: int | None = None  # the class with current statistics
         self._scores: dict[tuple[str, float], Score] = {}  # with their bound structs
 
     @property
     def bits(self) -> int:
-        """The bits that no statistic of a row exceeds, without the sign."""
+        """Number of bits that bounds every statistic of a row, without the sign."""
         return MOST_BITS
 
     def best_vote(self, kind: str, l2: float) -> Head:
-        """Return the class whose turn it is."""
+        """Return the next class."""
         total = self._lacking.sum()
         self._due += self._lacking / total if total > 0 else 1 / len(self._due)
         k = int(self._due.argmax())
@@ -307,7 +307,7 @@ class ClassLogLikelihood(_LikelihoodSteps):
         return Head(k, k)
 
     def score(self, kind: str, l2: float, head: Head | None = None) -> Score:
-        """Describe the score for the search; statistics are from now on those of the class."""
+        """Describe the score for the search; statistics then belong to its class."""
         if head is None:
             raise ValueError("the class of a rule must be chosen before it is grown")
         self._class = head.first
@@ -324,9 +324,9 @@ class ClassLogLikelihood(_LikelihoodSteps):
         return self._stats
 
     def telling_rows(self, rows: RowArray) -> RowArray:
-        """Return those of the rows that tell about a vote, with their statistics up to date.
+        """Return the rows that are informative for a vote, with current statistics.
 
-        Where row weights are counted, all rows are.
+        If row weights are counted, these are all rows.
         """
         least = 0.0 if self._stats.shape[1] > 2 else LEAST_PROBABILITY
         self._written = None
@@ -337,7 +337,7 @@ class ClassLogLikelihood(_LikelihoodSteps):
         return Head(self._class, self._class)
 
     def derivatives(self, rows: RowArray, head: Head) -> tuple[float, float]:
-        """Return (g, h) of a vote over the rows, as fine as floats are."""
+        """Return (g, h) of a vote over the rows, at full precision."""
         sums = self.state.sum_stats(rows, head.first, 1 / self.fine_unit, self.n_threads)
         g, h = (sums * self.fine_unit).tolist()
         return g, h
@@ -346,7 +346,7 @@ class ClassLogLikelihood(_LikelihoodSteps):
         return self.state.loss_change(rows, head.first, step, self.n_threads)
 
     def add(self, rows: RowArray, head: Head, step: float) -> None:
-        """Add a step to the scores of the rows and bring the loss up to date."""
+        """Add a step to the scores of the rows and update the loss."""
         self._lacking -= self.state.residuals(rows, self.n_threads)
         self.loss += self.state.add_step(rows, head.first, step, self.n_threads)
         self._lacking += self.state.residuals(rows, self.n_threads)

@@ -1,8 +1,8 @@
-"""Losses that are sums over rows: the constant that minimises them and their negative gradient.
+"""Losses that are sums over rows: their best constant, and their negative gradient.
 
-Scores F have the shape (rows, outputs); all losses but softmax have one output. `start` is F_0, one
-number per output; ``residuals(F, rows)`` is -dL/dF at some of the rows. The formulas are those of
-the datafits of `l1`, where squared and ramp losses are halved.
+Scores F have the shape (rows, outputs); all losses except softmax have one output. `start` is F_0,
+one number per output; ``residuals(F, rows)`` is -dL/dF for some rows. The formulas are those of the
+datafits of `l1`, where squared and ramp losses are halved.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PointwiseLoss:
-    """A datafit of one output over given rows."""
+    """A datafit with one output over given rows."""
 
     def __init__(self, target: FloatArray, weights: FloatArray, datafit: Datafit) -> None:
         self.target, self.datafit = target[:, np.newaxis], datafit
@@ -45,7 +45,7 @@ class RampLoss(PointwiseLoss):
 
 
 class LogisticLoss(PointwiseLoss):
-    """log(1 + exp(-y F)) for y = -1 or +1; of one class alone, which starts at infinity, 0."""
+    """log(1 + exp(-y F)) for y = -1 or +1; 0 for a single class, whose start is infinite."""
 
     def __init__(self, target: FloatArray, weights: FloatArray) -> None:
         super().__init__(target, weights, Logistic())
@@ -64,7 +64,7 @@ class SoftmaxLoss:
 
     def __init__(self, labels: IntArray, weights: FloatArray, n_classes: int) -> None:
         self.indicators = np.eye(n_classes)[labels]
-        with np.errstate(divide="ignore"):  # a class without rows has the probability 0
+        with np.errstate(divide="ignore"):  # a class without rows has probability 0
             self.start: FloatArray = np.log(np.average(self.indicators, axis=0, weights=weights))
 
     def residuals(self, scores: FloatArray, rows: RowArray) -> FloatArray:

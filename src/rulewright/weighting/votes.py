@@ -1,8 +1,8 @@
-"""What rules vote for, which row statistics tell about a vote, and scores to start from.
+"""Votes of rules, the row statistics for each vote, and start scores.
 
-A vote is for a union of neighbouring classes. The statistics are pairs (g, h) of derivatives: one
-pair for each class, or for each cut between ordered classes, which tells about both of its sides.
-Scores start from the rule that always fires (MLRules, section 4.1 of its card).
+A vote is for a union of adjacent classes. The statistics are pairs (g, h) of derivatives: one pair
+for each class, or for each cut between ordered classes, which serves both of its sides. Scores
+start from the default rule (MLRules, section 4.1 of its card).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def heads(n_classes: int, ordinal: bool) -> tuple[Head, ...]:
-    """Return what a rule may vote for; with two classes the order makes no difference."""
+    """Return the possible votes of a rule; with two classes the order does not matter."""
     if not ordinal:
         return tuple(Head(k, k) for k in range(n_classes))
     cuts = range(1, n_classes)
@@ -31,12 +31,12 @@ def heads(n_classes: int, ordinal: bool) -> tuple[Head, ...]:
 
 
 def is_cumulative(n_classes: int, ordinal: bool) -> bool:
-    """Return whether votes are for the sides of cuts: two classes are the sides of one cut."""
+    """Return whether votes are for the sides of cuts, as with two classes."""
     return ordinal or n_classes == 2
 
 
 class VoteLanes:
-    """The votes of a fit, and the lanes of the statistics that tell about each.
+    """The votes of a fit, and the statistics for each.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class VoteLanes:
     ordinal : bool
         Whether the classes are ordered and rules vote for "at least" or "at most" a class.
     unit : float
-        What a step of the statistics stands for.
+        The value of one unit of the statistics.
     """
 
     def __init__(self, n_classes: int, ordinal: bool, unit: float) -> None:
@@ -71,14 +71,14 @@ class VoteLanes:
         return Score(kind, unit=self.unit, first_lane=2 * pair, l2=l2, up=not down, down=down)
 
     def head_of(self, score: Score, vote: int) -> Head:
-        """Return what the vote of a search with this score speaks for."""
+        """Return the head that a vote of a search with this score belongs to."""
         pair, down = score.first_lane // 2 + vote // 2, vote % 2
         if not self.cumulative:
             return Head(pair, pair)
         return Head(0, pair) if down else Head(pair + 1, self.n_classes - 1)
 
     def pair_of(self, head: Head) -> tuple[int, bool]:
-        """Return the pair that tells about the head, and whether its g is to be negated."""
+        """Return the pair of statistics for the head, and whether to negate g."""
         if not self.cumulative:
             return head.first, False
         down = head.first == 0
@@ -102,7 +102,7 @@ class VoteLanes:
 
 
 class Prior(NamedTuple):
-    """Shares of the classes among the training rows, and the votes a default rule may cast."""
+    """Class shares of the training rows, and the possible votes of a default rule."""
 
     shares: FloatArray
     heads: tuple[Head, ...]
@@ -112,20 +112,20 @@ class Prior(NamedTuple):
     total: float
 
     def share(self, head: Head) -> float:
-        """Share of the classes of a head, kept off 0 and 1 by half a row."""
+        """Share of the classes of a head, at least half a row away from 0 and 1."""
         share = float(self.shares[head.classes].sum())
         return min(max(share, self.half_row), 1 - self.half_row)
 
     def derivatives(self, head: Head) -> tuple[float, float]:
-        """Return g and h of a vote of the rule that always fires, at scores of zero."""
+        """Return g and h of a vote of the default rule, at scores of zero."""
         k, size = len(self.shares), head.last - head.first + 1
         g = self.total * (size / k - self.share(head))
         return g, self.total * size * (k - size) / k**2
 
     def best_head(self) -> Head:
-        """Return the head with the lowest g / sqrt(h + l2), the first of equals.
+        """Return the head with the lowest g / sqrt(h + l2); ties go to the first.
 
-        With a vote per class it is the majority class: all h are equal.
+        With one vote per class it is the majority class: all h are equal.
         """
 
         def criterion(head: Head) -> float:
@@ -150,19 +150,19 @@ def exact(prior: Prior) -> FloatArray:
 
 
 def newton(prior: Prior) -> FloatArray:
-    """Vote for the best head with one Newton step, as the paper prints it."""
+    """Vote for the best head with one Newton step, as in the paper."""
     head = prior.best_head()
     g, h = prior.derivatives(head)
     return prior.vote(head, -g / (h + prior.l2))
 
 
 def newton_shrunk(prior: Prior) -> FloatArray:
-    """Vote with a shrunk Newton step, as the authors' program does."""
+    """Vote with a shrunken Newton step, as in the authors' program."""
     return prior.learning_rate * newton(prior)
 
 
 def log_prior(prior: Prior) -> FloatArray:
-    """Start from the logarithms of the shares: the best constant model."""
+    """Start from the logs of the class shares: the best constant model."""
     return np.log(np.clip(prior.shares, prior.half_row, 1 - prior.half_row))
 
 
@@ -188,7 +188,7 @@ def default_scores(
     learning_rate: float,
     ordinal: bool = False,
 ) -> FloatArray:
-    """Return the scores of the default rule for the given weights of the classes."""
+    """Return the scores of the default rule for the given class weights."""
     total = float(class_weights.sum())
     votes = heads(len(class_weights), ordinal)
     prior = Prior(class_weights / total, votes, 1 / (2 * n_rows), l2, learning_rate, total)

@@ -135,7 +135,7 @@ const predict = (() => {
     let score_churn = -0.2;
     // rule 2: points +0.830 for churn: age <= 34 and color = red
     if (age <= 34.0 && color === "red") { score_churn += 0.83; }
-    // rule 3: points +0.400 for stay: active = "true"
+    // rule 3: points +0.400 for stay: active = true
     if (active === "true") { score_stay += 0.4; }
     // rule 1: points +1.250 for churn: age > 60 and plan != "1"
     if (age > 60.0 && plan !== null && plan !== "1") { score_churn += 1.25; }

@@ -12,7 +12,7 @@ WITH rw_checked_input AS MATERIALIZED (
 ), rw_model AS MATERIALIZED (
   SELECT
     float8 '0.1'
-    /* rule 3: points +0.400 for stay: active = "true" */
+    /* rule 3: points +0.400 for stay: active = true */
     + CASE WHEN active = 1 THEN float8 '0.4' ELSE float8 '0.0' END AS rw_score_stay,
     float8 '-0.2'
     /* rule 2: points +0.830 for churn: age <= 34 and color = red */

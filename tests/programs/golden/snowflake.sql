@@ -15,7 +15,7 @@ WITH rw_checked_input AS (
 ), rw_model AS (
   SELECT
     '0.1'::DOUBLE
-    /* rule 3: points +0.400 for stay: active = "true" */
+    /* rule 3: points +0.400 for stay: active = true */
     + CASE WHEN active = 1 THEN '0.4'::DOUBLE ELSE '0.0'::DOUBLE END AS rw_score_stay,
     '-0.2'::DOUBLE
     /* rule 2: points +0.830 for churn: age <= 34 and color = red */

@@ -15,7 +15,7 @@ WITH rw_checked_input AS (
 ), rw_model AS (
   SELECT
     0.1e0
-    /* rule 3: points +0.400 for stay: active = "true" */
+    /* rule 3: points +0.400 for stay: active = true */
     + CASE WHEN active = 1 THEN 0.4e0 ELSE 0e0 END AS rw_score_stay,
     -0.2e0
     /* rule 2: points +0.830 for churn: age <= 34 and color = red */

@@ -137,7 +137,7 @@ def test_models_are_saved_and_loaded(tmp_path):
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("patterns", [], "which is no pattern"),
+        ("patterns", [], "which is not a pattern"),
         ("patterns", [{"labels": ["a"]}], "pattern 0: a pattern must be"),
         ("reading", {"aromatic": 1}, "reading must have"),
         ("reading", {"aromatic": 1, "charges": 0, "hydrogens": 0}, "true or false"),
@@ -188,7 +188,7 @@ def test_molecules_are_drawn_with_matched_atoms():
 def test_missing_molecules_are_predicted_without_patterns():
     smiles, y = ["CCO", "CCN", "CO", "CN"] * 5, ["o", "n"] * 10
     made = GraphRulesClassifier(small()).fit(smiles, y)
-    with pytest.raises(GraphError, match="row 1: 'C1' is no valid SMILES text"):
+    with pytest.raises(GraphError, match="row 1: 'C1' is not a valid SMILES text"):
         made.predict(["CC", "C1"])
     lenient = GraphRulesClassifier(small(on_error="missing")).fit([*smiles, ""], [*y, "n"])
     assert len(lenient.predict_proba(["CCO", "C1", None])) == 3

@@ -89,7 +89,7 @@ BAD = ["CC", "C1CC", "", None, float("nan"), "not a molecule", 7]
 
 
 def test_unreadable_rows_are_named_by_their_keys():
-    with pytest.raises(GraphError, match=r"6 graphs cannot be used: row 1: 'C1CC' is no valid"):
+    with pytest.raises(GraphError, match=r"6 graphs cannot be used: row 1: 'C1CC' is not a valid"):
         read_smiles(BAD)
     keys = ["a", "b", "c", "d", "e", "f", "g"]
     with pytest.raises(GraphError, match=r"row 'c': missing.*and 1 more rows.*on_error='missing'"):

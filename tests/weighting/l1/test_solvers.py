@@ -282,7 +282,7 @@ def test_solvers_say_what_they_cannot_solve():
     for bad in ([-1.0], [np.nan], [0.0]):
         with pytest.raises(ValueError, match="above 0"):
             CoordinateDescent().path(problem, bad)
-    with pytest.raises(ValueError, match="must fall"):
+    with pytest.raises(ValueError, match="must decrease"):
         CoordinateDescent().path(problem, [0.1, 0.2])
     with pytest.raises(ValueError, match="row 0 has"):
         L1Problem.of(pack([[1], [0]]), [0.0, 1.0], datafit=Logistic())

@@ -169,7 +169,7 @@ def test_normalising_by_coverage():
 @pytest.mark.parametrize(
     ("covered", "totals", "scheme", "problem"),
     [
-        ([[101, 0]], TOTALS, 1, "rule 0 covers more of a class"),
+        ([[101, 0]], TOTALS, 1, "rule 0 covers more rows of a class"),
         ([[-1, 0]], TOTALS, 1, "covered: .* not negative"),
         ([[1, 0]], [np.inf, 1], 1, "totals: .* finite"),
         ([[1, 0]], TOTALS, 4, "scheme must be 1, 2 or 3, not 4"),

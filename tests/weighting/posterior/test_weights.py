@@ -182,7 +182,7 @@ def test_every_step_of_stacking_raises_the_objective():
     """EM is monotone."""
     lp, found = densities(9), []
     for steps in range(1, 12):
-        with pytest.warns(UserWarning, match="steps leave the mean log density"):
+        with pytest.warns(UserWarning, match="steps the mean log density"):
             weights = stacking_weights(lp, max_steps=steps)
         found.append(np.sum(np.log(np.exp(lp) @ weights)))
     assert np.all(np.diff(found) >= -1e-12)

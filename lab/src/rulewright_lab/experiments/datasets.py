@@ -107,7 +107,7 @@ def _folder_state(folder: str | None) -> str:
 def two_classes(table: Table, positive: str | None = None) -> Table:
     """Merge all classes but one into ``"rest"``, as in SLIPPER's paper.
 
-    By default the most frequent class is kept, and two classes are left as they are.
+    By default the most frequent class is kept, and two classes stay unchanged.
     """
     target = table.known_target
     labels = [label_of(value) for value in target.classes.tolist()]
@@ -126,7 +126,7 @@ def two_classes(table: Table, positive: str | None = None) -> Table:
 def join(first: Table, second: Table) -> Table:
     """Append the rows of a second table with the same columns, such as test to training data.
 
-    Nominal columns have the labels of both, and the classes are those of both.
+    Nominal columns and the target have the labels of both.
     """
     for what in ("target", "weights"):
         if (getattr(first, what) is None) != (getattr(second, what) is None):

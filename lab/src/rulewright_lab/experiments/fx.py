@@ -50,7 +50,7 @@ def checked_rates(rates: ArrayLike, t_max: int) -> FloatArray:
 
 
 def signals(rates: ArrayLike, t_max: int) -> BoolArray:
-    """Tell which rule buys on which day: (days, rules), for the days that all rules have means of.
+    """Return which rule buys on which day: (days, rules), for days with the means of all rules.
 
     The last day is left out: its change is not known. Means come from sums over all days before,
     so one costs the same whatever its length.
@@ -132,7 +132,7 @@ def study(rates: ArrayLike, n_train: int, t_max: int = T_MAX, decision: Decision
     rates : array-like
         Daily rates, in dollars for a unit of the currency.
     n_train : int
-        Days of training, after those that have no means.
+        Number of training days, after the days without means.
     t_max : int
         Longest mean.
     decision : {"raw", "calibrated"}

@@ -79,7 +79,7 @@ def _text(
 
 
 def _margin(names: Sequence[str]) -> float:
-    """Return the width beside the axis that names and their ranks need."""
+    """Return the width that names and their ranks need next to the axis."""
     return _ELBOW + 10 + _LETTER * (6 + max(len(name) for name in names))
 
 

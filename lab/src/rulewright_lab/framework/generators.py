@@ -1,7 +1,7 @@
 """Generators of queries: given ones, refinements of queries, mined patterns, bias files.
 
 A generator gives queries one after the other. `ROUND` between them ends a batch: what came before
-is filtered and accepted before the generator goes on, so that it can refine what was accepted.
+is filtered and accepted before the generator continues, so that it can refine what was accepted.
 """
 
 from __future__ import annotations
@@ -284,7 +284,7 @@ class Shared:
 
     @classmethod
     def of(cls, generator: QueryGenerator) -> QueryGenerator:
-        """Share what an agnostic generator makes; any other is run anew in every fold."""
+        """Share what an agnostic generator makes; any other is rerun in every fold."""
         return generator if needs_of(generator) else cls(generator)
 
     def generate(self, ctx: Context) -> Iterator[Query | _Round]:

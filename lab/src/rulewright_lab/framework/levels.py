@@ -29,7 +29,7 @@ class Needs(Flag):
 
 
 SEES_DATA = Needs.INSTANCES | Needs.LABELS | Needs.MODEL
-"""What differs between training folds: such a component is run anew in each."""
+"""What differs between training folds: such a component is rerun in each."""
 
 _SYMBOLS = {Needs.QUERIES: "q", Needs.INSTANCES: "X", Needs.LABELS: "Y", Needs.MODEL: "d"}
 

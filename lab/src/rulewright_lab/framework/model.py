@@ -1,4 +1,4 @@
-"""Rules over columns that are made of molecules or proven by Prolog, beside those of a table."""
+"""Rules over columns derived from molecules or proven by Prolog, and over table columns."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Pipeline(
     A generator gives queries; filters let some pass; an order sorts those of a batch; a learner
     makes rules of them. Every part declares what it looks at, and cannot look at anything else:
     `signature` tells it in the symbols of the framework. Where probabilities are calibrated, and in
-    `cross_validate`, all parts that look at data are run anew for each fold.
+    `cross_validate`, all parts that look at data are rerun for each fold.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class Pipeline(
         X : table, Relations, or sequence of graphs or SMILES texts
             The instances; by default the file that a bias names.
         y : array-like, optional
-            Classes; by default those of the data.
+            Classes; by default the classes of the data.
         sample_weight : array-like, optional
             Weights of the instances.
         """
@@ -308,7 +308,7 @@ class Pipeline(
         )
 
     def _model(self, instances: Instances, rules: Any, found: LearnedQueries) -> Any:
-        """Return the model that predicts from data as they are given."""
+        """Return the model that predicts from the original data."""
         used = set(rules.columns)
         made = tuple(one for one in definitions(found.queries) if one.name in used)
         if isinstance(instances, TableInstances):

@@ -96,7 +96,7 @@ def preset(name: str, language: Sequence[Any] | None = None, **options: Any) -> 
         What queries are made of, where the system does not find it in the data: queries, formulas,
         their texts, or statements without data; of "agm" the labels of vertices.
     options
-        Parameters of `Pipeline`, which come before those of the system.
+        Parameters of `Pipeline`, which override the system's.
 
     Returns
     -------

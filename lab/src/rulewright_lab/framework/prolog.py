@@ -89,7 +89,7 @@ class Prolog:
     Parameters
     ----------
     background : str
-        Clauses of the user, beside the facts.
+        Clauses of the user, besides the facts.
     time_limit : float
         Seconds for one goal on one instance; where it is hit the answer is unknown.
     allow_code : bool

@@ -1,6 +1,6 @@
 """Statements of a bias over related tables and Prolog: each makes queries in order.
 
-They stand in a `Bias` beside those of one table. `over` names statements before.
+They stand in a `Bias` with statements on one table. `over` names earlier statements.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cross-validation of pipelines: what has seen data is run anew in every fold."""
+"""Cross-validation of pipelines: what has seen data is rerun in every fold."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def cross_validate(
     cv: Any = 10,
     random_state: Any = 0,
 ) -> CrossValidation:
-    """Cross-validate a pipeline: what looks at data is run anew on the training part of each fold.
+    """Cross-validate a pipeline: what looks at data is rerun on the training part of each fold.
 
     Only queries of generators that look at no data are made once for all folds.
 

@@ -1,4 +1,4 @@
-"""BOOMER (mlrl-boomer): boosted rules on equal-frequency bins, as many threads as asked.
+"""BOOMER (mlrl-boomer): boosted rules on equal-frequency bins, with a given number of threads.
 
 It takes nominal columns as codes with their positions, and missing values as NaN.
 """

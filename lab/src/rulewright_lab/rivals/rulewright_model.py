@@ -1,4 +1,4 @@
-"""What the adapters of our own learners share: they take any table and any labels as they are."""
+"""What the adapters of our own learners share: they accept any table and any labels unchanged."""
 
 from __future__ import annotations
 

@@ -78,14 +78,14 @@ def interaction_null(
     table = read_as(estimator, X, y, sample_weight, "interaction_null")
     first = int(seeds.generate_state(1)[0])
 
-    def measured(fitted: RuleEstimator[Any], names: Sequence[str] | None) -> Interactions:
+    def measure(fitted: RuleEstimator[Any], names: Sequence[str] | None) -> Interactions:
         return interactions(
             fitted, table, names, triples=triples, max_rows=max_rows, random_state=random_state
         )
 
     with progress_bar("refitting", n_replications + 2, bool(verbose)) as advance:
         fitted = estimator if hasattr(estimator, "model_") else fit_copy(estimator, table, first)
-        observed = measured(fitted, columns)
+        observed = measure(fitted, columns)
         advance()
         draw = _Draws(fit_copy(additive or main_effects(estimator), table, first), table)
         advance()
@@ -94,7 +94,7 @@ def interaction_null(
             check()
             rng = np.random.default_rng(seed)
             drawn, fit_seed = draw(rng), int(rng.integers(2**31))
-            found = measured(refit(estimator, drawn, fit_seed), tuple(observed.total))
+            found = measure(refit(estimator, drawn, fit_seed), tuple(observed.total))
             advance()
             return found
 

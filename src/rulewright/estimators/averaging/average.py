@@ -63,7 +63,7 @@ def average_rule_sets(
         paper (evidence on different rows is not strictly comparable); or rows that no model was
         learned from.
     estimator : {"model", "ml", "laplace", "m", "integrated"}
-        Class probabilities: those of the model; or, in each region of rows with equal scores, the
+        Class probabilities: the model's; or, in each region of rows with equal scores, the
         class share, (e + 1) / (n + C), (e + m p) / (n + m), or the likelihood integrated over all
         shares.
     parts : sequence, optional

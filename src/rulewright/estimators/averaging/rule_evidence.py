@@ -81,7 +81,7 @@ class CoveredRows:
         return found
 
     def default_of(self, model: ClassModel) -> FloatArray:
-        """Return the probabilities where no rule applies: those of the model if it has them."""
+        """Return the probabilities where no rule applies; the model's own if it has them."""
         if isinstance(model, DecisionList):
             return np.array(model.default)
         if isinstance(model, UnorderedRules):
@@ -95,7 +95,7 @@ class CoveredRows:
 def densities_of_rules(covered: CoveredRows) -> tuple[FloatArray, FloatArray]:
     """Return leave-one-out log densities (rows, rules) by rule, and the row weights.
 
-    A rule predicts the smoothed shares of the rows that it covers, and elsewhere those of its
+    A rule predicts the smoothed shares of the rows that it covers, and elsewhere the shares of its
     complement, each without the row itself.
     """
     rows = covered.rows

@@ -70,8 +70,8 @@ def compress(
         a Table was read with.
     n_rules : int, optional
         Maximum number of rules. By default cross-validation chooses it: the smallest model
-        within one standard error of the minimum log-loss. The standard error is paired: that of
-        the row-wise differences.
+        within one standard error of the minimum log-loss. The standard error is paired: it
+        belongs to the row-wise differences.
     sample_weight : array-like or str, optional
         Row weights, or the name of the column of X that holds them. A weight is a number of rows: 2
         means a repeated row. Weights that sum to less than a hundredth of the number of rows are

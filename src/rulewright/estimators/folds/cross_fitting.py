@@ -81,10 +81,10 @@ def _count_rules(model: AdditiveRules, aside: Table) -> AdditiveRules:
     """Count all rules on held-out rows."""
     weigh, covers = Weigher(aside), model.covers(aside)
 
-    def counted(i: int, rule: Rule) -> Rule:
+    def count(i: int, rule: Rule) -> Rule:
         return replace(rule, coverage=Coverage.of(weigh(covers[:, i]), "left out"))
 
-    return model.with_rules([counted(i, rule) for i, rule in enumerate(model.rules)])
+    return model.with_rules([count(i, rule) for i, rule in enumerate(model.rules)])
 
 
 def read_as(estimator: RuleEstimator[Any], X: Any, y: Any, sample_weight: Any, step: str) -> Table:

@@ -257,6 +257,6 @@ class Boosting(Generic[Rows]):
         return likelihood.score(asked.criterion, asked.l2, head)
 
     def _drawn_limits(self) -> Limits:
-        """Exclude the columns not drawn for this rule, and those of refused rules."""
+        """Exclude the columns not drawn for this rule, and the columns of refused rules."""
         limits = self.pruning.narrow(self.limits)
         return limits if self.columns.takes_all else limits.only(self.columns.draw().drawn)

@@ -91,7 +91,7 @@ class EnsembleRows:
             return self.answers.examples(head)
         return self.answers.weighted_examples(head, self.merged.part(seen))
 
-    def covered(self, rule_set: CanonicalRuleSet) -> BoolArray:
+    def find_covered(self, rule_set: CanonicalRuleSet) -> BoolArray:
         """Return which distinct rows a rule set covers, as in the model."""
         literals = tuple(term_literals(self.encoding, term) for term in rule_set)
         return formula_cover(self.answers.covers, literals)
@@ -106,7 +106,7 @@ class EnsembleRows:
 
     def wrong(self, rule_set: CanonicalRuleSet, head: int) -> BoolArray:
         """Return the distinct rows on which the rule set of a class is wrong."""
-        return np.asarray(self.covered(rule_set) != (self.answers.labels == head))
+        return np.asarray(self.find_covered(rule_set) != (self.answers.labels == head))
 
     def errors(self, rule_set: CanonicalRuleSet, head: int) -> float:
         """Return the weight of the rows on which the rule set of a class is wrong."""

@@ -146,7 +146,7 @@ def unseen_scores(
     votes, total = np.zeros(n_rows), np.zeros(n_rows)
     for rule_set, counts in times.items():
         share = np.exp(_log_weights(parts, rule_set, head, counts, alpha, weight) - most)
-        covered = np.concatenate([part.covered(rule_set)[part.merged.place] for part in parts])
+        covered = np.concatenate([part.find_covered(rule_set)[part.merged.place] for part in parts])
         votes += np.where(covered, share, -share)
         total += share
     with np.errstate(invalid="ignore"):

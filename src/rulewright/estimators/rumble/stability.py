@@ -118,7 +118,7 @@ def bootstrap_stability(
 def _list_rules(
     model: AdditiveRules, repository: Repository, times: Counter[_Choice], n: int
 ) -> tuple[StableRule, ...]:
-    """Return the chosen rules and those of the model, most frequent first."""
+    """Return the chosen rules and the model's rules, most frequent first."""
     own = {
         (rule.body.key, rule.head.first, rule.outcome.value > 0): rule.body for rule in model.rules
     }

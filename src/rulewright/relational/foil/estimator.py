@@ -84,20 +84,20 @@ def clause_of(literals: Sequence[Literal]) -> Clause:
     binds = [literal for literal in literals if isinstance(literal, BindLiteral)]
     number = {0: 0, **{literal.new: at for at, literal in enumerate(binds, 1)}}
 
-    def shared(key: SharedKey) -> SharedKey:
+    def renumber(key: SharedKey) -> SharedKey:
         return SharedKey(key.column, number[key.of], key.here, key.op)
 
-    keys = {literal.new: [shared(literal.key)] for literal in binds}
+    keys = {literal.new: [renumber(literal.key)] for literal in binds}
     for literal in literals:
         if isinstance(literal, KeyLiteral):
-            keys[literal.one].append(shared(literal.key))
+            keys[literal.one].append(renumber(literal.key))
     compared = [literal.compared for literal in literals if isinstance(literal, ComparisonLiteral)]
     absent = [literal.row for literal in literals if isinstance(literal, AbsentLiteral)]
     return Clause(
         tuple(RelatedRow(one.table, tuple(dict.fromkeys(keys[one.new]))) for one in binds),
         tuple((number[one.of], one.where) for one in literals if isinstance(one, ConditionLiteral)),
         tuple(RowComparison(number[c.one], c.column, c.op, number[c.other]) for c in compared),
-        tuple(RelatedRow(row.table, tuple(map(shared, row.keys))) for row in absent),
+        tuple(RelatedRow(row.table, tuple(map(renumber, row.keys))) for row in absent),
     )
 
 
@@ -111,7 +111,7 @@ def describe_clauses(relations: Relations, clauses: Iterable[Clause]) -> Recipe:
         for c in clause.compared
     }
 
-    def described(table: str, column: ColumnSchema) -> ColumnSchema:
+    def describe(table: str, column: ColumnSchema) -> ColumnSchema:
         """Keep only the labels used by conditions, or all compared ones; others are unseen."""
         if column.kind != "nominal" or column.label_type == "boolean":
             return column
@@ -124,7 +124,7 @@ def describe_clauses(relations: Relations, clauses: Iterable[Clause]) -> Recipe:
     for name in (name for name in relations.names if name != relations.instances):
         table, time = relations.table_of(name), relations.times.get(name)
         columns = tuple(
-            described(name, column.schema) for key, column in table.columns.items() if key != time
+            describe(name, column.schema) for key, column in table.columns.items() if key != time
         )
         moment = None if time is None else table.column(time).schema
         tables.append(RelatedTable(name, columns, moment))

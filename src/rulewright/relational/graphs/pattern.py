@@ -114,7 +114,7 @@ def embeddings(labels: Sequence[str], edges: Edges, graph: Graph) -> Iterator[tu
     for v in order:  # grows during the iteration
         order += [w for w in wanted[v] if w not in order]
 
-    def laid(places: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    def extend(places: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         if len(places) == len(order):
             yield places
             return
@@ -127,11 +127,11 @@ def embeddings(labels: Sequence[str], edges: Edges, graph: Graph) -> Iterator[tu
         for w in there[joined[0][0]]:
             fits = w not in places and graph.labels[w] == labels[new]
             if fits and all(there[w].get(end) == label for end, label in joined):
-                yield from laid((*places, w))
+                yield from extend((*places, w))
 
     for first, label in enumerate(graph.labels):
         if label == labels[0]:
-            yield from laid((first,))
+            yield from extend((first,))
 
 
 def _around(n_vertices: int, edges: Edges) -> list[dict[int, str]]:

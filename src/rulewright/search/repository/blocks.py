@@ -78,7 +78,7 @@ class Sources:
     table : Table
         The rows that rules are evaluated on.
     making : Table
-        The rows for cutting intervals and choosing pairs; by default those of `table`.
+        The rows for cutting intervals and choosing pairs; by default the rows of `table`.
     weights : array
         Weights of the rows of `making`.
     made : dict of str to list of RuleBlock

@@ -116,7 +116,7 @@ class Repository:
     table : Table
         Rows that the rules are evaluated on.
     making, weights : Table and array, optional
-        Rows (and weights) for cutting intervals and choosing pairs; by default those of
+        Rows (and weights) for cutting intervals and choosing pairs; by default the rows of
         `table`.
     """
 

@@ -1,1 +1,1 @@
-"""Sparse weights: one problem of rules, four solvers with paths and certificates; and lines."""
+"""Sparse weights: one problem, four solvers with paths and certificates; linear terms."""

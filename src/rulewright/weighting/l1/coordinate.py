@@ -1,9 +1,10 @@
 """Coordinate descent along a path of penalties (GLMNET).
 
-For each penalty, from the solution of the one before: columns that the strong rule lets through are
-swept over, ``a_j <- S(A_j'r / N + v_j a_j, lam) / v_j``, until nothing changes; then the conditions
-of optimality are checked on all columns, and violators are let in. Squared error is a quadratic;
-any other loss is replaced by one near the current scores, again and again (proximal Newton).
+Each penalty starts from the previous solution. Sweeps
+``a_j <- S(A_j'r / N + v_j a_j, lam) / v_j`` over the columns that pass the strong rule are repeated
+until convergence. Then the optimality conditions are checked on all columns, and violators are
+added. Squared error is quadratic; other losses are approximated by quadratics at the current scores
+(proximal Newton).
 """
 
 from __future__ import annotations
@@ -26,26 +27,26 @@ if TYPE_CHECKING:
 Mode = Literal["auto", "covariance", "naive"]
 
 FEW_COLUMNS = 500
-"""Up to so many columns cross-products are kept even with fewer rows."""
+"""Up to this number of columns cross-products are stored even with fewer rows."""
 
 FIRST_CHANGE, LAST_CHANGE = 1e-7, 1e-24
-"""Sweeps end when no step lowers the loss by more than this share of that of the best constant: at
-first, and where the duality gap asks for more."""
+"""Sweeps stop when no step lowers the loss by more than this share of the best constant's loss;
+a smaller share is used where the duality gap requires it."""
 
 NEWTON_SWEEPS = 1000
-"""Sweeps over a quadratic that the next one replaces, at most."""
+"""Maximum number of sweeps over a quadratic that will be replaced."""
 
 ANOTHER = 0.2
-"""The curvature is another one when it differs by this share..."""
+"""Relative difference beyond which a curvature must be recomputed..."""
 
 PATIENCE = 20
-"""...or when so many steps under the old one were not enough."""
+"""...or number of steps under the old curvature that were not enough."""
 
 LEAST_STEP = 2.0**-30
-"""A Newton step that is halved to less than this is not taken."""
+"""Minimum length of a halved Newton step."""
 
 ROUNDING = 2.0**-50
-"""Near its least value the objective may seem to rise by this share when it falls."""
+"""Relative rise of the objective that may be due to rounding near its minimum."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +55,15 @@ class CoordinateDescent(Solver):
 
     Parameters
     ----------
-    tolerance : float
-        A penalty is solved when the duality gap is at most this share of the loss of the best
+    Maximum duality gap of a solution, as a share of the best constant's loss.
         constant.
     mode : {"auto", "covariance", "naive"}
-        Keep cross-products of columns, or the residual; squared error only.
+        Store cross-products of columns ("covariance") or the residual ("naive"); squared error
+        only.
     max_sweeps : int
-        Sweeps over the columns of one quadratic at most.
+        Maximum number of sweeps per quadratic.
     max_newton : int
-        Quadratics for one penalty at most.
+        Maximum number of quadratics per penalty.
     """
 
     tolerance: float = 1e-4
@@ -81,7 +82,7 @@ class CoordinateDescent(Solver):
             last, (point, change) = point, self.descend(quadratic, ahead, chosen, penalty, change)
             yield point
             ahead = point
-            if before > penalty:  # the path is almost linear
+            if before > penalty:  # the path is nearly linear
                 ahead = point.beyond(last, (penalty - after) / (before - penalty))
             before = penalty
 
@@ -93,9 +94,9 @@ class CoordinateDescent(Solver):
         penalty: float,
         change: float = FIRST_CHANGE,
     ) -> tuple[Point, float]:
-        """Solve for a penalty, starting with the chosen columns and a change to stop at.
+        """Solve for a penalty, starting with the chosen columns and a stopping threshold.
 
-        Returns the solution and the change that it took.
+        Returns the solution and the threshold that was needed.
         """
         problem, l1 = quadratic.problem, penalty * quadratic.problem.l1_ratio
         while True:
@@ -121,12 +122,12 @@ class CoordinateDescent(Solver):
 
 
 class Minimiser(Protocol):
-    """What minimises over some columns, however it does it."""
+    """Minimises over some of the columns."""
 
     problem: L1Problem
 
     def minimise(self, point: Point, chosen: BoolArray, penalty: float, change: float) -> Point:
-        """Minimise Q(penalty) over the level and the chosen columns, from a point."""
+        """Minimise Q(penalty) over the level and the chosen columns, from a given point."""
 
 
 class Covariance:
@@ -168,11 +169,11 @@ class Naive:
 
 
 class Newton:
-    """Losses other than squared error: quadratics near the current scores.
+    """Losses other than squared error: quadratics at the current scores.
 
-    The cross-products of a quadratic cost more than many sweeps, and its curvature changes little
-    from one penalty to the next: it is kept until the curvature is another one. The residuals are
-    always those of the loss, so that the solution does not depend on it.
+    The cross-products of a quadratic cost more than many sweeps, and curvature changes little
+    between penalties, so they are reused until the curvature differs too much. Residuals always
+    belong to the loss itself, so that the solution does not depend on the reuse.
     """
 
     def __init__(self, problem: L1Problem, solver: CoordinateDescent) -> None:
@@ -181,7 +182,7 @@ class Newton:
         self.weights: FloatArray = np.empty(0)
 
     def minimise(self, point: Point, chosen: BoolArray, penalty: float, change: float) -> Point:
-        """Minimise a quadratic, go there as far as the objective falls, and take the next one."""
+        """Repeatedly minimise a quadratic and move there while the objective decreases."""
         problem, design = self.problem, self.problem.design
         a, level, scores = point.a, point.level, point.scores
         objective, size, last = self._objective(a, scores, penalty), 1.0, 0.0
@@ -231,7 +232,7 @@ class Newton:
         penalty: float,
         change: float,
     ) -> tuple[FloatArray, float, float]:
-        """Return the way to the least point of the quadratic: steps of a and of the level."""
+        """Return the step to the minimum of the quadratic: changes of a and of the level."""
         problem, design, curved = self.problem, self.problem.design, products.design
         residuals = design.weights * problem.datafit.residual(problem.y, scores)
         rise = float(residuals.sum()) / curved.total

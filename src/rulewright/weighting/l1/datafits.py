@@ -1,8 +1,8 @@
-"""Losses of a score F for a target y, row by row: what the solvers ask of each.
+"""Losses of a score F for a target y, row by row, for the solvers.
 
-A datafit knows its `value`, its `residual` -dL/dF, a `curvature` (a weight for the quadratic that
-stands for the loss near F), the `conjugate` L*(-theta) of the dual problem, and the best `constant`
-score.
+A datafit provides its `value`, its `residual` -dL/dF, a `curvature` (weights of the quadratic that
+approximates the loss near F), the `conjugate` L*(-theta) for the dual problem, and the best
+`constant` score.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
 
 LEAST_CURVATURE = 1e-5
-"""Rows that are fitted perfectly keep this much curvature, so that Newton steps stay finite."""
+"""Minimum curvature of perfectly fitted rows, so that Newton steps stay finite."""
 
 
 class Datafit(Protocol):
@@ -28,7 +28,7 @@ class Datafit(Protocol):
     is_convex: ClassVar[bool]
 
     def check(self, y: FloatArray) -> None:
-        """Raise an error for targets that the loss is not made for."""
+        """Raise an error for invalid targets."""
 
     def value(self, y: FloatArray, scores: FloatArray) -> FloatArray:
         """Return the losses."""
@@ -37,13 +37,13 @@ class Datafit(Protocol):
         """Return the negative derivatives."""
 
     def curvature(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Return the weights of the quadratic that stands for the loss."""
+        """Return the weights of the quadratic approximation of the loss."""
 
     def conjugate(self, y: FloatArray, theta: FloatArray) -> FloatArray:
         """Return the conjugate of the losses at -theta."""
 
     def constant(self, y: FloatArray, weights: FloatArray) -> float:
-        """Return the constant score of the least loss."""
+        """Return the constant score with minimum loss."""
 
 
 @dataclass(frozen=True)
@@ -58,19 +58,19 @@ class Squared:
         """Accept all numbers."""
 
     def value(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Give (y - F)^2 / 2."""
+        """Return (y - F)^2 / 2."""
         return np.asarray(0.5 * (y - scores) ** 2)
 
     def residual(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Give y - F."""
+        """Return y - F."""
         return y - scores
 
     def curvature(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Give 1."""
+        """Return 1."""
         return np.ones(len(y))
 
     def conjugate(self, y: FloatArray, theta: FloatArray) -> FloatArray:
-        """Give theta^2 / 2 - theta y."""
+        """Return theta^2 / 2 - theta y."""
         return np.asarray(0.5 * theta**2 - theta * y)
 
     def constant(self, y: FloatArray, weights: FloatArray) -> float:
@@ -80,22 +80,22 @@ class Squared:
 
 @dataclass(frozen=True)
 class Ramp(Squared):
-    """Half the squared error of the score cut to [-1, 1], for classes -1 and 1."""
+    """Half the squared error of the score clipped to [-1, 1], for classes -1 and 1."""
 
     name: ClassVar[str] = "ramp"
     is_quadratic: ClassVar[bool] = False
     is_convex: ClassVar[bool] = False
 
     def check(self, y: FloatArray) -> None:
-        """Ask for -1 and 1."""
+        """Require -1 and 1."""
         _check_signs(y, "ramp")
 
     def value(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Give (y - clip(F))^2 / 2."""
+        """Return (y - clip(F))^2 / 2."""
         return np.asarray(0.5 * (y - np.clip(scores, -1, 1)) ** 2)
 
     def residual(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Give y - F inside (-1, 1) and 0 outside."""
+        """Return y - F inside (-1, 1) and 0 outside."""
         return np.asarray(np.where(np.abs(scores) < 1, y - scores, 0.0))
 
 
@@ -108,32 +108,32 @@ class Logistic:
     is_convex: ClassVar[bool] = True
 
     def check(self, y: FloatArray) -> None:
-        """Ask for -1 and 1."""
+        """Require -1 and 1."""
         _check_signs(y, "logistic")
 
     def value(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Give log(1 + exp(-y F))."""
+        """Return log(1 + exp(-y F))."""
         margins = y * scores
         return np.asarray(np.log1p(np.exp(-np.abs(margins))) - np.minimum(margins, 0.0))
 
     def residual(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Give y / (1 + exp(y F))."""
+        """Return y / (1 + exp(y F))."""
         margins = y * scores
         odds = np.exp(-np.abs(margins))
         return np.asarray(y * np.where(margins > 0, odds, 1.0) / (1.0 + odds))
 
     def curvature(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Give p (1 - p)."""
+        """Return p (1 - p)."""
         odds = np.exp(-np.abs(scores))
         return np.asarray(np.maximum(odds / (1.0 + odds) ** 2, LEAST_CURVATURE))
 
     def conjugate(self, y: FloatArray, theta: FloatArray) -> FloatArray:
-        """Give u log u + (1 - u) log(1 - u) with u = y theta."""
+        """Return u log u + (1 - u) log(1 - u) with u = y theta."""
         u = np.clip(y * theta, 0.0, 1.0)
         return np.asarray(xlogy(u, u) + xlogy(1 - u, 1 - u))
 
     def constant(self, y: FloatArray, weights: FloatArray) -> float:
-        """Give the log-odds, at most 35 in size, where a row of one class alone has no residual."""
+        """Return the log-odds, clipped at 35 so that a single class has no residual."""
         up, down = float(weights[y > 0].sum()), float(weights[y < 0].sum())
         with np.errstate(divide="ignore"):
             return float(np.clip(np.log(up) - np.log(down), -35.0, 35.0))
@@ -141,7 +141,7 @@ class Logistic:
 
 @dataclass(frozen=True)
 class Huber:
-    """Squared error of small residuals, absolute error of those beyond `delta`."""
+    """Squared error of small residuals, absolute error beyond `delta`."""
 
     delta: float = 1.35
     name: ClassVar[str] = "huber"
@@ -156,26 +156,26 @@ class Huber:
         """Accept all numbers."""
 
     def value(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Give r^2 / 2, or delta |r| - delta^2 / 2 beyond delta."""
+        """Return r^2 / 2, or delta |r| - delta^2 / 2 beyond delta."""
         r = np.abs(y - scores)
         near = np.minimum(r, self.delta)
         return np.asarray(near * (r - near / 2))
 
     def residual(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Give y - F, cut to [-delta, delta]."""
+        """Return y - F, clipped to [-delta, delta]."""
         return np.clip(y - scores, -self.delta, self.delta)
 
     def curvature(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Return the weight of the quadratic that touches the loss at F and lies above it."""
+        """Return the weight of the quadratic majorant that touches the loss at F."""
         r = np.abs(y - scores)
         return np.asarray(self.delta / np.maximum(r, self.delta))
 
     def conjugate(self, y: FloatArray, theta: FloatArray) -> FloatArray:
-        """Give theta^2 / 2 - theta y, for |theta| <= delta."""
+        """Return theta^2 / 2 - theta y, for |theta| <= delta."""
         return np.asarray(0.5 * theta**2 - theta * y)
 
     def constant(self, y: FloatArray, weights: FloatArray) -> float:
-        """Find where the residuals sum to 0, by bisection: their sum falls as the score grows."""
+        """Find the score at which the residuals sum to 0, by bisection."""
         low, high = float(y.min()), float(y.max())
         while True:
             middle = 0.5 * (low + high)

@@ -1,8 +1,8 @@
-"""The rule matrix A: packed covers and linear terms, centred and scaled without being unpacked.
+"""The rule matrix A: packed covers and linear terms, centred and scaled without unpacking.
 
-Column j is ``A_j = d_j (x_j - m_j)`` with x_j a cover (0 or 1) or a column of numbers, m_j its
-weighted mean and d_j its scale. Products with rows are weighted: ``A'r`` stands for
-``sum_i w_i A_ij r_i``, and the weights sum to the number of rows. Columns that are constant are 0.
+Column j is ``A_j = d_j (x_j - m_j)`` with x_j a cover (0 or 1) or a numeric column, m_j its
+weighted mean and d_j its scale. Products with rows are weighted: ``A'r`` means ``sum_i w_i A_ij
+r_i``, with weights that sum to the number of rows. Constant columns are 0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 RuleScale = Literal["none", "support"]
 
 CONSTANT = 1e-12
-"""Columns of less variance are constant."""
+"""Columns with a smaller variance count as constant."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,15 +34,15 @@ class Design:
     covers : PackedCovers
         Covers of the rules.
     dense : float64 array of shape (columns, rows)
-        Linear terms less their origins.
+        Linear terms minus their origins.
     origins : float64 array
-        What was taken from each linear term: sums of small numbers are exact to more digits.
+        What was subtracted from each linear term, for better numerical precision.
     weights : float64 array
-        Weights of the rows, which sum to their number.
+        Row weights, normalised to sum to the number of rows.
     scales : float64 array
-        Scale of each column, 0 for a constant one.
+        Scale of each column, 0 for constant ones.
     n_threads : int
-        Threads to use; no result depends on it.
+        Number of threads; does not change results.
     """
 
     covers: PackedCovers
@@ -102,7 +102,7 @@ class Design:
 
     @cached_property
     def unit(self) -> bool:
-        """True if all rows weigh the same: pairs of covers are then counted."""
+        """True if all rows have equal weights: pairs of covers are then counted."""
         return bool(np.all(self.weights == 1.0))
 
     @cached_property
@@ -117,7 +117,7 @@ class Design:
 
     @cached_property
     def variances(self) -> FloatArray:
-        """Weighted variances of the raw columns; of a rule s (1 - s)."""
+        """Weighted variances of the raw columns; s (1 - s) for a rule."""
         squares = self.means.copy()  # of a cover, where x^2 = x
         squares[len(self.covers) :] = self.dense**2 @ self.weights / self.total
         return np.maximum(squares - self.means**2, 0.0)
@@ -133,18 +133,18 @@ class Design:
         return np.asarray(self.total * self.variances * self.scales**2)
 
     def mean(self, values: FloatArray) -> float:
-        """Return the weighted mean of numbers of rows; NumPy adds them up alike on any machine."""
+        """Return the weighted mean of row values, summed in the same order on any machine."""
         return float((self.weights * values).sum()) / self.total
 
     def adjoint(self, residuals: FloatArray, columns: IntArray | None = None) -> FloatArray:
-        """Give A'r of all or of some columns."""
+        """Return A'r for all or some columns."""
         chosen = self.columns if columns is None else columns
         weighted = self.weights * residuals
         sums = self.matrix.sums(chosen, weighted, self.n_threads)
         return np.asarray(self.scales[chosen] * (sums - self.means[chosen] * weighted.sum()))
 
     def dot(self, a: FloatArray) -> FloatArray:
-        """Give A a, row by row."""
+        """Return A a, row by row."""
         coef = self.scales * a
         products = np.full(self.n_rows, -float(self.means @ coef))
         active = np.flatnonzero(coef).astype(np.int32)
@@ -152,7 +152,7 @@ class Design:
         return products
 
     def gram(self, columns: IntArray, others: IntArray | None = None) -> FloatArray:
-        """Give A'A of some columns with others, or with all."""
+        """Return A'A of some columns with others, or with all."""
         chosen = self.columns if others is None else others
         shape = len(columns), len(chosen)
         raw = self.cross(columns, chosen).reshape(shape)
@@ -170,7 +170,7 @@ class Design:
         return np.asarray((raw - self.means) * self.scales)
 
     def largest_eigenvalue(self, n_iter: int = 50) -> float:
-        """Return the largest eigenvalue of A'A, from below, by power iteration."""
+        """Return a lower estimate of the largest eigenvalue of A'A, by power iteration."""
         v, value = np.sqrt(self.norms), 0.0
         for _ in range(n_iter):
             norm = float(np.linalg.norm(v))
@@ -187,13 +187,13 @@ class Design:
         return np.asarray(self.scales * a)
 
     def intercept(self, a: FloatArray, level: float) -> float:
-        """Return the intercept that goes with raw columns, for scores ``level + A a``."""
+        """Return the intercept for raw columns and scores ``level + A a``."""
         centre = self.means.copy()
         centre[len(self.covers) :] += self.origins
         return level - float(centre @ self.coef(a))
 
     def scores(self, coef: FloatArray, intercept: float) -> FloatArray:
-        """Give ``intercept + sum_j coef_j x_ij`` of every row."""
+        """Return ``intercept + sum_j coef_j x_ij`` for every row."""
         start = intercept + float(self.origins @ coef[len(self.covers) :])
         scores = np.full(self.n_rows, start)
         active = np.flatnonzero(coef).astype(np.int32)
@@ -201,13 +201,13 @@ class Design:
         return scores
 
     def take(self, rows: IntArray | BoolArray) -> Design:
-        """Return some of the rows, with the scales of all; the weights are normalised again."""
+        """Return a subset of the rows with unchanged scales and renormalised weights."""
         weights = normalise_weights(self.weights[rows], None)
         dense = np.ascontiguousarray(self.dense[:, rows])
         return replace(self, covers=self.covers.take(rows), dense=dense, weights=weights)
 
     def select(self, columns: IntArray) -> Design:
-        """Return some of the columns, given in ascending order."""
+        """Return a subset of the columns, given in ascending order."""
         is_rule = columns < len(self.covers)
         terms = columns[~is_rule] - len(self.covers)
         return Design(
@@ -220,14 +220,14 @@ class Design:
         )
 
     def reweight(self, weights: FloatArray) -> Design:
-        """Return the same columns over rows of other weights, which need not be normalised."""
+        """Return the same columns with other row weights, which need not be normalised."""
         other = replace(self, weights=weights)
         other.__dict__["matrix"] = self.matrix
         return other
 
 
 def normalise_weights(sample_weight: Any, n_rows: int | None) -> FloatArray:
-    """Check weights and scale them to sum to the number of rows."""
+    """Validate weights and scale them to sum to the number of rows."""
     if sample_weight is None:
         return np.ones(n_rows or 0)
     weights = np.asarray(sample_weight, dtype=np.float64)
@@ -242,7 +242,7 @@ def normalise_weights(sample_weight: Any, n_rows: int | None) -> FloatArray:
         raise ValueError("sample_weight must be above 0 for at least one row")
     if np.all(weights == weights[0]):
         return np.ones(len(weights))
-    shares = weights / weights.max()  # sums of weights of any size have room then
+    shares = weights / weights.max()  # avoids overflow of the sum
     return np.asarray(shares * (len(weights) / shares.sum()))
 
 
@@ -255,5 +255,5 @@ def _numbers(dense: Any, n_rows: int) -> FloatArray:
         raise ValueError(f"dense must have {n_rows} rows, as the covers have")
     if not np.isfinite(numbers).all():
         column = int(np.flatnonzero(~np.isfinite(numbers).all(axis=0))[0])
-        raise ValueError(f"dense column {column} has values that are missing or infinite")
+        raise ValueError(f"dense column {column} has missing or infinite values")
     return np.ascontiguousarray(numbers.T)

@@ -4,12 +4,12 @@ FPC solves ``||a||_1 + mu / 2 ||A a - b||^2`` with mu = 1 / (N lam) by shrinkage
 
     a <- S(a - s (A'A a - A'b), s / mu),  0 < s < 2 / lambda_max(A'A),
 
-for mu growing by a factor up to its final value, each from the solution before. Whatever the
-shrinkage leaves undone is found by the conditions of optimality and done by coordinate descent.
+for mu growing by a factor up to its final value, with warm starts. Coordinate descent polishes
+solutions that violate the optimality conditions.
 
-SPGL1 has the LASSO form ``min ||A a - b|| subject to ||a||_1 <= tau``, by projected gradient steps
-of Barzilai-Borwein length, and the BPDN form ``min ||a||_1 subject to ||A a - b|| <= sigma``, by
-Newton's method on the curve phi(tau) = ||r|| of the first. A penalty lam is matched where
+SPGL1 solves the LASSO form ``min ||A a - b|| subject to ||a||_1 <= tau``, by projected gradient
+steps of Barzilai-Borwein length, and the BPDN form ``min ||a||_1 subject to ||A a - b|| <= sigma``,
+by Newton's method on the curve phi(tau) = ||r|| of the LASSO form. A penalty lam corresponds to
 ``||A'r||_inf = N lam``.
 """
 
@@ -37,14 +37,14 @@ class FPC(Solver):
     Parameters
     ----------
     xtol, gtol : float
-        Steps end when coefficients move by less than this, and the gradient is feasible to this.
+        Tolerances on the change of the coefficients and on the feasibility of the gradient.
     growth : float
-        Factor of mu from one problem to the next.
+        Factor of mu between successive problems.
     max_iter : int
-        Steps for one mu at most.
+        Maximum number of steps per mu.
     tolerance : float
-        A solution that violates the conditions of optimality by more than this share of the largest
-        penalty is polished.
+        Solutions that violate the optimality conditions by more than this share of the largest
+        penalty are polished.
     """
 
     xtol: float = 1e-6
@@ -91,7 +91,7 @@ class FPC(Solver):
 
 
 def shrink(values: FloatArray, by: float) -> FloatArray:
-    """Give S(v, t) = sign(v) max(|v| - t, 0)."""
+    """Return S(v, t) = sign(v) max(|v| - t, 0)."""
     return np.asarray(np.sign(values) * np.maximum(np.abs(values) - by, 0.0))
 
 
@@ -108,18 +108,18 @@ SHORTEST, LONGEST = 1e-16, 1e5
 """Step lengths."""
 
 ARMIJO = 1e-4
-"""Share of the promised decrease that a step must make."""
+"""Minimum share of the predicted decrease that a step must achieve."""
 
 MATCHED = 1e3
-"""A penalty is matched when the multiplier is as close to it, relatively, as so many times the
-tolerance; the objective is then right to about the square of this."""
+"""Relative tolerance between multiplier and penalty, as a multiple of the tolerance; the error of
+the objective is about the square of this."""
 
 LEAST_STEP = 2.0**-40
-"""A step that is halved to less than this is not taken."""
+"""Minimum length of a halved step."""
 
 
 INSIDE = 1 - 1e-6
-"""Solutions of less than this share of the radius are inside the ball."""
+"""Solutions below this share of the radius are inside the ball."""
 
 
 @dataclass(frozen=True)
@@ -131,11 +131,11 @@ class SPGL1(Solver):
     tolerance : float
         Relative duality gap at which a LASSO problem is solved.
     memory : int
-        Steps may raise the objective, but not above the largest of so many before.
+        A step may raise the objective, but not above the maximum of this many previous steps.
     max_iter : int
-        Steps for one radius at most.
+        Maximum number of steps per radius.
     max_roots : int
-        Radii that are tried for one sigma or one penalty at most.
+        Maximum number of radii per sigma or penalty.
     """
 
     tolerance: float = 1e-7
@@ -157,7 +157,7 @@ class SPGL1(Solver):
     def bpdn(self, problem: L1Problem, sigma: float) -> L1Solution:
         """Solve the BPDN form: at most sigma for the norm of the residual.
 
-        The residual of least squares is the smallest there is; below it that solution is returned.
+        The minimum residual is that of least squares; for smaller sigma this solution is returned.
         """
         self._check(problem)
         if not sigma >= 0:
@@ -168,11 +168,11 @@ class SPGL1(Solver):
             if abs(norm - sigma) <= 1e-10 * max(1.0, norm) or slope <= 1e-12 * norm:
                 break
             step = (norm - sigma) * norm / slope
-            # Near least squares a step is as long as the slope is small; a gap that is multiplied
-            # by such a radius is rounding.
+            # Near least squares a step is as long as the slope is small; a gap times such a radius
+            # is rounding error.
             tau = max(0.0, tau + (min(step, tau) if tau else step))
             point = self._within(problem, point, tau)
-            if np.abs(point.a).sum() < INSIDE * tau:  # least squares: a larger ball adds nothing
+            if np.abs(point.a).sum() < INSIDE * tau:  # least squares: a larger ball does not help
                 break
         return _match_penalty(problem, point)
 
@@ -183,11 +183,11 @@ class SPGL1(Solver):
             yield point
 
     def _for_penalty(self, problem: L1Problem, point: Point, penalty: float) -> Point:
-        """Find the radius whose multiplier is N lam, from one that is too small.
+        """Find the radius with multiplier N lam, from a radius that is too small.
 
-        The multiplier is a falling function of the radius, linear between the radii where columns
-        come in or go out: secants through the last radius too small and one too large find it, or
-        through the last two while all are too small.
+        The multiplier decreases in the radius, and is linear between the radii where columns enter
+        or leave. Secants through the last radius that is too small and one that is too large find
+        it; or through the last two while all are too small.
         """
         target = penalty * problem.design.total
         low = (float(np.abs(point.a).sum()), _multiplier(problem, point) - target)
@@ -199,7 +199,7 @@ class SPGL1(Solver):
             if abs(here[1]) <= MATCHED * self.tolerance * target:
                 break
             if here[1] < 0:
-                low = (low[0], low[1] / 2) if high else low  # so that both ends move (Illinois)
+                low = (low[0], low[1] / 2) if high else low  # makes both ends move (Illinois)
                 high = here
                 tau = _crossing(low, high)
             elif high:
@@ -221,7 +221,7 @@ class SPGL1(Solver):
             gradient = -point.pulls * total
             direction = project(point.a - length * gradient, tau) - point.a
             slope, size = float(gradient @ direction), 1.0
-            while True:  # Armijo, not monotone
+            while True:  # Armijo, nonmonotone
                 moved = problem.point(point.a + size * direction)
                 value = _half_square(problem, moved)
                 if value <= max(values) + ARMIJO * size * slope:
@@ -249,12 +249,12 @@ def project(values: FloatArray, radius: float) -> FloatArray:
 
 
 def _crossing(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """Give where the line through two points (radius, excess) is 0."""
+    """Return the root of the line through two points (radius, excess)."""
     return one[0] + (other[0] - one[0]) * one[1] / (one[1] - other[1])
 
 
 def _spectral(moved: FloatArray, turned: FloatArray) -> float:
-    """Return the step length of Barzilai and Borwein."""
+    """Return the Barzilai-Borwein step length."""
     curvature = float(moved @ turned)
     if curvature <= 0:
         return LONGEST
@@ -277,10 +277,10 @@ def _norm(problem: L1Problem, point: Point) -> float:
 
 
 def _multiplier(problem: L1Problem, point: Point) -> float:
-    """Give ||A'r||_inf: N lam of the penalty that has this solution."""
+    """Return ||A'r||_inf: N lam for the penalty with this solution."""
     return float(np.abs(point.pulls).max(initial=0.0)) * problem.design.total
 
 
 def _match_penalty(problem: L1Problem, point: Point) -> L1Solution:
-    """Describe a point as the solution of the penalty that matches it."""
+    """Describe a point as the solution of the corresponding penalty."""
     return problem.solution(point, _multiplier(problem, point) / problem.design.total)

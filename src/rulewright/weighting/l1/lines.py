@@ -1,8 +1,8 @@
-"""Slopes of numeric columns by penalised maximum likelihood, one vote after the other.
+"""Slopes of numeric columns by penalised maximum likelihood, vote by vote.
 
-The objective is the log-loss plus ``sum_U penalty_U sum_j |b_jU| + l2 / 2 sum b_jU^2``, where b_jU
-is what a deviation of column j adds to the classes U of a vote; intercepts are free. A slope that
-the likelihood pulls away from 0 by less than the penalty stays 0: its column has no line.
+The objective is the log-loss plus ``sum_U penalty_U sum_j |b_jU| + l2 / 2 sum b_jU^2``. Here b_jU
+is the effect of one standard deviation of column j on the classes U of a vote; intercepts are free.
+A slope whose gradient at 0 is below the penalty stays 0: its column has no linear term.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
     from rulewright.rules import Head
 
 EVIDENCE = 3.0
-"""The penalty, in standard errors of the pull of a column without effect (`docs/defaults.md`)."""
+"""The penalty, in standard errors of the gradient of a useless column (`docs/defaults.md`)."""
 
 TOLERANCE = 1e-6
-"""Sweeps go on until one lowers the objective by less than this for a unit of weight."""
+"""Sweeps continue until one lowers the objective by less than this per unit of weight."""
 
 MOST_SWEEPS, MOST_ROUNDS, MOST_HALVINGS = 100, 200, 30
-"""Sweeps over the votes, rounds over the columns of one quadratic, and halvings of its step."""
+"""Maximum numbers of sweeps over the votes, rounds per quadratic, and halvings of a step."""
 
 LEAST_PROBABILITY = 1e-15
-"""A probability that is rounded to 0 or 1 would have no loss to come."""
+"""Probabilities are clipped at this value."""
 
 
 class LineFit:
-    """An intercept and slopes for each vote, by proximal Newton steps for one after the other.
+    """Intercepts and slopes for each vote, by proximal Newton steps vote by vote.
 
     Parameters
     ----------
     columns : float64 array of shape (columns, rows)
-        Columns of deviation 1.
+        Columns with standard deviation 1.
     signs : list of int
-        1 for a column whose slopes must not be negative, -1 for not positive, 0 for any.
+        1 for nonnegative slopes, -1 for nonpositive ones, 0 for free ones.
     rows : TrainingSet
         Classes and weights.
     ordinal : bool
@@ -68,28 +68,28 @@ class LineFit:
         self.high = np.where(np.array([0, *signs]) < 0, 0.0, np.inf)
 
     def run(self) -> None:
-        """Lower the objective until it hardly falls."""
+        """Minimise the objective, until it hardly decreases."""
         for _ in range(MOST_SWEEPS):
             gain = sum(self._step(place) for place in range(len(self.votes)))
             if not gain > TOLERANCE * self.total:
                 break
 
     def by_class(self) -> FloatArray:
-        """Return what a unit of each column adds to each class; the first adds to intercepts."""
+        """Return the effect of each column on each class; the first column is the intercept."""
         found = np.zeros((len(self.columns), len(self.start)))
         for vote, values in zip(self.votes, self.values, strict=True):
             found[:, vote.classes] += values[:, np.newaxis]
         return found
 
     def _error(self, vote: Head) -> float:
-        """Return the standard error of the pull of a column without effect."""
+        """Return the standard error of the gradient of a column without effect."""
         share = float(self.rows.class_weights[vote.classes].sum()) / self.total
         half_row = 0.5 / self.rows.n_rows
         share = min(max(share, half_row), 1 - half_row)
         return math.sqrt(self.total) * math.sqrt(share * (1 - share))
 
     def _step(self, place: int) -> float:
-        """Take a step of the values of a vote, and return what it gains."""
+        """Take a step on the values of a vote, and return the gain."""
         vote, values, penalties = self.votes[place], self.values[place], self.penalties[place]
         weights, labels = self.rows.weights, self.rows.labels
         inside = (labels >= vote.first) & (labels <= vote.last)
@@ -107,7 +107,7 @@ class LineFit:
         return self._move(place, change, inside, p)
 
     def _move(self, place: int, change: FloatArray, inside: BoolArray, p: FloatArray) -> float:
-        """Change the values, by half as much until the objective falls; return by how much."""
+        """Change the values, halving the step until the objective decreases; return how much."""
         values, classes = self.values[place], self.votes[place].classes
         moves, before = change @ self.columns, self._charge(place, values)
         for _ in range(MOST_HALVINGS):
@@ -123,12 +123,12 @@ class LineFit:
         return 0.0
 
     def _charge(self, place: int, values: FloatArray) -> float:
-        """Return the penalties of some values."""
+        """Return the penalty of some values."""
         return float(self.penalties[place] @ np.abs(values) + self.ridge @ values**2 / 2)
 
 
 class BoundedQuadratic(NamedTuple):
-    """A quadratic around some values, with penalties of their sizes, and their bounds."""
+    """A quadratic around some values, with absolute-value penalties and bounds."""
 
     curvatures: FloatArray
     pulls: FloatArray
@@ -138,7 +138,7 @@ class BoundedQuadratic(NamedTuple):
     high: FloatArray
 
     def step(self, least: float) -> FloatArray:
-        """Return the step to the minimum, by coordinate descent until no move gains `least`."""
+        """Return the step to the minimum, by coordinate descent until a gain is below `least`."""
         values, pulls = self.values.copy(), self.pulls.copy()
         own = np.maximum(np.diag(self.curvatures), np.finfo(float).tiny)
         for _ in range(MOST_ROUNDS):

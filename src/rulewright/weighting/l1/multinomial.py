@@ -1,9 +1,9 @@
-"""Few rules out of many, fitted again: multinomial responses by coordinate descent, elimination.
+"""Selection and refit of a few rules: multinomial responses by coordinate descent, elimination.
 
 The objective is ``L / W + penalty sum_j |b_j| + l2 / (2 W) sum_j b_j^2`` with the negative
-log-likelihood ``L = sum_i w_i (log sum_k exp f_ik - sum_k q_ik f_ik)``, W the sum of the weights,
-q_ik the share of class k in row i (1 for its label), and free intercepts. A response keeps its
-sign: a rule goes on speaking for its classes, so that a monotone model stays monotone.
+log-likelihood ``L = sum_i w_i (log sum_k exp f_ik - sum_k q_ik f_ik)``, the total weight W, the
+share q_ik of class k in row i (1 for its label), and free intercepts. Responses keep their signs,
+so that a monotone model stays monotone.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ if TYPE_CHECKING:
 
 
 L2 = 20.0
-"""Ridge penalty of the responses, in rows: rules were chosen on the rows that they are fitted to
-again, and would believe in them too firmly (`docs/defaults.md`)."""
+"""Ridge penalty of the responses, in rows: refitting on the rows that chose the rules would
+otherwise overestimate the responses (`docs/defaults.md`)."""
 
 TOLERANCE = 1e-4
-"""Sweeps go on until they lower the objective by less than about this: enough to choose rules."""
+"""Sweeps continue until they lower the objective by less than about this, to choose rules."""
 
 MOST_SWEEPS = 1000
-"""Sweeps over given rules at most; a few dozen are usual."""
+"""Maximum number of sweeps over given rules; a few dozen are usual."""
 
 LEAST_RIDGE, LARGEST_RIDGE = 1e-9, 1e300
-"""Ridge penalty, by the sum of the weights: less lets second derivatives be singular, with more no
-response leaves 0."""
+"""Ridge penalty, relative to the total weight: with less, second derivatives may be singular; with
+more, responses stay 0."""
 
 PATH_RATIO = 0.8
-"""Each penalty of a path over the one before."""
+"""Ratio of successive penalties of a path."""
 
 LEAST_PENALTY = 1e-300
-"""Less than this is no penalty."""
+"""Smaller penalties count as 0."""
 
 PATH_END = 1e-4
-"""Least penalty of a path, as a share of the largest."""
+"""Minimum penalty of a path, as a share of the maximum."""
 
 
 class Multinomial:
-    """Responses of rules, intercepts of classes and probabilities of rows, moved together.
+    """Responses of rules, intercepts of classes and probabilities of rows, updated together.
 
     Parameters
     ----------
@@ -57,23 +57,23 @@ class Multinomial:
     heads : int32 array of shape (rules, 2)
         First and last class of each rule.
     signs : int8 array
-        1 for a rule that speaks for its classes, -1 for one that speaks against them.
+        1 for a rule that raises the scores of its classes, -1 for one that lowers them.
     labels : int32 array
         Class of each row.
     weights : float64 array
-        Weight of each row; rows of weight 0 get probabilities, but do not count.
+        Row weights; rows of weight 0 get probabilities, but do not count.
     n_classes : int
         Number of classes, at least 2.
     shares : float64 array of shape (rows, classes), optional
-        Shares of the classes in each row; by default its label has all.
+        Class shares of each row; by default 1 for its label.
     first : float64 array of shape (rows, classes), optional
-        Probabilities of the rows before any response; by default those of all classes are equal.
+        Initial probabilities of the rows; by default uniform.
     l2 : float
         Ridge penalty of the responses.
     tolerance : float
-        Sweeps go on until they lower the objective by less than about this.
+        Sweeps continue until they lower the objective by less than about this.
     start : float64 array, optional
-        Responses of the rules, then the intercepts of all classes but the first, to start from.
+        Start responses of the rules, then intercepts of all classes except the first.
     n_threads : int
         Number of threads; does not change the result.
     """
@@ -95,8 +95,7 @@ class Multinomial:
         n_threads: int = 1,
     ) -> None:
         n_rows = len(labels)
-        # Everything by a power of two, which changes no response: sums of weights of any size have
-        # room then.
+        # Scaling by a power of two changes no response, and avoids overflow of sums of weights.
         shift = -int(np.frexp(weights.sum())[1])
         weights, self.n_threads = np.ldexp(weights, shift), n_threads
         with np.errstate(over="ignore"):
@@ -107,7 +106,7 @@ class Multinomial:
         self.shares = np.eye(n_classes)[labels] if shares is None else shares
         self.weights = weights
         self.rules = np.arange(self.n_rules, dtype=np.int32)
-        # An intercept is a free rule that covers every row; that of class 0 is not needed.
+        # An intercept is an unpenalised rule that covers every row; class 0 needs none.
         classes = np.arange(1, n_classes, dtype=np.int32)
         self.free = self.n_rules + classes - 1
         equal = np.full((n_rows, n_classes), 1 / n_classes)
@@ -140,14 +139,14 @@ class Multinomial:
 
     @property
     def active(self) -> IntArray:
-        """Rules whose response is not 0."""
+        """Rules with nonzero responses."""
         return np.flatnonzero(self.responses).astype(np.int32)
 
     def solve(self, penalty: float) -> None:
-        """Minimise the objective; best called with penalties that fall slowly.
+        """Minimise the objective; call it with slowly decreasing penalties.
 
-        Only rules that may become active are swept over (the sequential strong rule); that no
-        other one should be is then checked by its derivative.
+        Sweeps cover only rules that may become active (the sequential strong rule); derivatives
+        then confirm that no other rule should be active.
         """
         l1 = penalty * self.total
         chosen = strong_columns(self._pulls, l1, self.penalty * self.total) | (self.responses != 0)
@@ -162,7 +161,7 @@ class Multinomial:
         self.penalty = penalty
 
     def solution(self) -> L1Solution:
-        """Describe the fit as the solution of its penalty; the duality gap is not known."""
+        """Describe the fit as the solution of its penalty; the duality gap is unknown."""
         b, pulls = self.responses, self._find_pulls() - self.ridge * np.abs(self.responses)
         counted = self.weights[:, np.newaxis] * self.shares > 0
         logs = np.log(self.probabilities, where=counted, out=np.zeros_like(self.probabilities))
@@ -177,15 +176,15 @@ class Multinomial:
         )
 
     def keep(self, rules: IntArray) -> None:
-        """Set the responses of all other rules to 0 and fit these without the penalty."""
+        """Set the responses of all other rules to 0 and refit these without the penalty."""
         dropped = np.setdiff1d(self.active, rules).astype(np.int32)
         self.move(dropped, -self.responses[dropped])
         self._descend(np.concatenate([self.free, rules]), 0.0)
 
     def overlaps(self, rules: IntArray) -> FloatArray:
-        """Return, for each two of the rules, the weight of common rows by that of all theirs.
+        """Return the Jaccard overlap of each pair of rules, by weight.
 
-        A rule has no overlap with itself.
+        The diagonal is 0.
         """
         covers = PackedCovers(self.covers[rules], len(self.weights)).unpack().astype(float)
         common = (covers * self.weights) @ covers.T
@@ -197,33 +196,33 @@ class Multinomial:
 
     @contextmanager
     def restore_after(self) -> Iterator[None]:
-        """Undo at the end whatever happens inside."""
+        """Restore the state at the end of the context."""
         values, probabilities = self.values.copy(), self.probabilities.copy()
         yield
         self.values[:], self.probabilities[:] = values, probabilities
 
     def _find_pulls(self) -> FloatArray:
-        """Return how much each response would gain by growing in the direction of its sign."""
+        """Return the gradient of each response in the direction of its sign."""
         pulls: FloatArray = -self.signs * self.state.gradients(self.rules, self.n_threads)
         return pulls
 
     def _converge(self, rules: IntArray, l1: float, left: int) -> int:
         """Sweep over the active rules to convergence, then over all, until nothing changes.
 
-        Return how many of the sweeps are left.
+        Return the remaining number of sweeps.
         """
         while left > 0 and self._sweep(np.concatenate([self.free, rules]), l1):
             left = self._descend(np.concatenate([self.free, self.active]), l1, left - 1)
         return left
 
     def _descend(self, ids: IntArray, l1: float, most: int = MOST_SWEEPS) -> int:
-        """Sweep until little changes; return how many of the sweeps are left."""
+        """Sweep until little changes; return the remaining number of sweeps."""
         while most > 0 and self._sweep(ids, l1):
             most -= 1
         return most
 
     def _sweep(self, ids: IntArray, l1: float) -> bool:
-        """Return whether the sweep has changed much; NaN is no change."""
+        """Return whether the sweep changed much; NaN counts as no change."""
         return self.state.sweep(ids, self.values, l1, self.ridge) > self.least_change
 
     def move(self, ids: IntArray, steps: FloatArray) -> None:
@@ -233,10 +232,10 @@ class Multinomial:
 
 
 def path(fit: Multinomial, check: Callable[[], None]) -> Iterator[float]:
-    """Lower the penalty step by step, solve for each and yield it."""
+    """Lower the penalty step by step; solve for each and yield it."""
     penalty, last = PATH_RATIO * fit.largest_penalty, PATH_END * fit.largest_penalty
     while penalty > last:
-        if penalty < LEAST_PENALTY:  # products of such numbers are rounded, and may not fall
+        if penalty < LEAST_PENALTY:  # avoids underflow
             return
         check()
         fit.solve(penalty)
@@ -245,19 +244,19 @@ def path(fit: Multinomial, check: Callable[[], None]) -> Iterator[float]:
 
 
 SPARE_RULES = 20
-"""So many rules more than wanted are active when elimination begins."""
+"""Number of additional active rules at the start of the elimination."""
 
 OVERLAP_PENALTY = 0.5
-"""Share of its worth that a rule loses if another covers the same rows (`docs/defaults.md`)."""
+"""Share of a rule's value lost if another rule covers the same rows (`docs/defaults.md`)."""
 
 
 def selections(
     fit: Multinomial, sizes: Sequence[int], check: Callable[[], None]
 ) -> Iterator[tuple[int, float]]:
-    """Yield each size and its penalty while the fit has at most so many rules.
+    """Yield each size and its penalty while the fit has enough rules.
 
-    For a size the path is followed until `SPARE_RULES` rules more are active; these are refitted
-    without the penalty and then taken out one by one.
+    For each size the path is followed until `SPARE_RULES` additional rules are active. These are
+    refitted without the penalty and then eliminated one by one.
     """
     waiting = sorted(sizes)
     for penalty in path(fit, check):
@@ -282,11 +281,11 @@ def _eliminate(
 
 
 def drop(fit: Multinomial, n_kept: int) -> None:
-    """Take out active rules until `n_kept` are left, each time the one that is missed least.
+    """Eliminate active rules until `n_kept` remain, each time the rule with the smallest loss.
 
-    Without rule j the loss is about ``b_j^2 / (2 C_jj)`` higher once the others have made up
-    for it, by ``-C_kj b_j / C_jj``, where C is the inverse of the second derivatives. A rule that
-    covers much the same rows as another counts for less: few rules are read one by one.
+    Without rule j the loss rises by about ``b_j^2 / (2 C_jj)`` after the others change by
+    ``-C_kj b_j / C_jj``, where C is the inverse of the second derivatives. A rule that covers
+    nearly the same rows as another one is discounted, because people read rules one by one.
     """
     rules = fit.active
     ids = np.concatenate([rules, fit.free])

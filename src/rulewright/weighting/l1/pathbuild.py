@@ -1,11 +1,11 @@
-"""PATHBUILD: gradient steps of the coefficients whose gradient is large (gradient-directed path).
+"""PATHBUILD: gradient steps on the coefficients with large gradients (gradient-directed path).
 
     g = A'r / N;  h_k = g_k if |g_k| >= tau max|g| else 0;  a += step h;  g -= step G h
 
-with G = A'A / N, of which only the columns that move are made. tau = 0 is gradient descent, tau = 1
-moves one coefficient at a time and follows the lasso's path. There is no penalty: the point for lam
-is where max|g| has fallen to lam. With the ramp loss, rows of |F| >= 1 have no gradient; when a row
-crosses that line, g and G are corrected by what it contributes.
+with G = A'A / N, whose columns are computed only for coefficients that move. tau = 0 is gradient
+descent; tau = 1 moves one coefficient at a time and follows the lasso path. There is no penalty:
+the solution for lam is the point where max|g| has decreased to lam. With the ramp loss, rows with
+|F| >= 1 have no gradient; when a row crosses that boundary, g and G are corrected.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray, IntArray
 
 WORSE = 1.1
-"""A walk ends when its validation loss is so many times the best."""
+"""A path stops when its validation loss is this many times the best."""
 
 CHECK_EVERY = 50
-"""Steps between two looks at the validation rows."""
+"""Number of steps between evaluations of the validation rows."""
 
 SMALL = 1e-5
-"""A walk ends when the largest gradient has fallen to this share of the first."""
+"""A path stops when the largest gradient has decreased to this share of the first."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class PathBuild(Solver):
     Parameters
     ----------
     tau : float
-        Share of the largest gradient that lets a coefficient move, from 0 to 1.
+        Minimum gradient of a coefficient that moves, as a share of the largest, from 0 to 1.
     step : float
-        Longest step; shorter where steps of this length would overshoot.
+        Maximum step length; shorter where this length would overshoot.
     max_steps : int
-        Steps at most; the rest of the grid then gets the last point.
+        Maximum number of steps; later penalties then get the last point.
     """
 
     tau: float = 0.4
@@ -66,7 +66,7 @@ class PathBuild(Solver):
             yield problem.point(walk.a.copy(), walk.level)
 
     def search(self, problem: L1Problem, validation: L1Problem) -> L1Solution:
-        """Walk until the validation loss has risen by a tenth; return the best point on the way."""
+        """Follow the path until the validation loss has risen by a tenth; return the best point."""
         self._check(problem)
         walk = PathWalk(problem, self.tau, self.step)
         first, (best, least) = walk.largest, (problem.null, np.inf)
@@ -86,11 +86,11 @@ class PathBuild(Solver):
 
 
 class PathWalk:
-    """Where the path stands: coefficients, level and gradients, moved together.
+    """State of the path: coefficients, level and gradients, updated together.
 
-    The level is one more coordinate, the last one, and always moves; with squared error its
-    gradient is 0. `gram` holds the columns of G of coefficients that have moved so far, over the
-    rows inside the ramp.
+    The level is an additional last coordinate, which always moves; with squared error its gradient
+    is 0. `gram` has the columns of G for coefficients that have moved, over the rows inside the
+    ramp.
     """
 
     def __init__(self, problem: L1Problem, tau: float, step: float) -> None:
@@ -99,7 +99,9 @@ class PathWalk:
         self.a, self.level = np.zeros(design.n_columns), problem.null.level
         start = problem.null
         self.gradient: FloatArray = np.append(start.pulls, design.mean(start.residual))
-        curvature = max(design.largest_eigenvalue() / design.total, 1.0)  # 1 is that of the level
+        curvature = max(
+            design.largest_eigenvalue() / design.total, 1.0
+        )  # 1 is the curvature of the level
         self.step = min(step, 1.0 / curvature)
         self.is_ramp = problem.datafit.name == "ramp"
         self.scores = start.scores.copy()
@@ -129,7 +131,7 @@ class PathWalk:
         self.n_steps += 1
 
     def _enter(self, columns: IntArray) -> None:
-        """Create the columns of G for coefficients that move for the first time."""
+        """Compute the columns of G for coefficients that move for the first time."""
         if not len(columns):
             return
         design = self.problem.design

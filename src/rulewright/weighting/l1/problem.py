@@ -1,8 +1,8 @@
-"""The penalised problem Q(lam), its points and certificates, and what all solvers share.
+"""The penalised problem Q(lam), its points and certificates, and the base class of solvers.
 
-Q(lam) is the weighted mean of the losses plus ``lam (al ||a||_1 + (1 - al) / 2 ||a||^2)``, al being
-`l1_ratio`, with scores ``F = level + A a``. The columns of A are centred, so the level is the
-intercept, which is never penalised.
+Q(lam) is the weighted mean loss plus ``lam (al ||a||_1 + (1 - al) / 2 ||a||^2)``, where al is
+`l1_ratio`, for scores ``F = level + A a``. The columns of A are centred, so the level is the
+unpenalised intercept.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ if TYPE_CHECKING:
 
 
 MOST_SETTLING = 100
-"""Newton steps of the level at most."""
+"""Maximum number of Newton steps for the level."""
 
 SQUARED = Squared()
 
 N_PENALTIES = 100
-"""Penalties of a grid."""
+"""Number of penalties in a grid."""
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Coefficients of the columns of A and what follows from them."""
+    """Coefficients of the columns of A with scores, residuals and gradients."""
 
     a: FloatArray
     level: float
     scores: FloatArray
     residual: FloatArray
     pulls: FloatArray
-    """A'r / N: how much each coefficient would gain by growing."""
+    """A'r / N: the gain of each coefficient per unit of growth."""
 
     def beyond(self, last: Point, times: float) -> Point:
-        """Go on from the last point through this one; for squared error, where all is affine."""
+        """Extrapolate from the last point through this one; exact for squared error."""
         ends = zip(vars(self).values(), vars(last).values(), strict=True)
         return Point(*(here + times * (here - there) for here, there in ends))
 
@@ -61,16 +61,16 @@ class L1Solution:
     coef : float64 array
         Coefficients of the raw columns: on the scale 0/1 for rules.
     intercept : float, or float64 array for several classes
-        Intercept that goes with them.
+        Intercept for these coefficients.
     objective : float
         Q(lam) at the solution.
     loss : float
         Mean loss without the penalty.
     kkt : float
-        Largest violation of the conditions of optimality, in units of the penalty.
+        Largest violation of the optimality conditions, in units of the penalty.
     gap : float
-        Duality gap: the objective is at most so much above the least one. Not a number for a loss
-        that is not convex, and for several classes.
+        Duality gap: upper bound on the distance of the objective from its minimum. NaN for
+        nonconvex losses and for several classes.
     """
 
     penalty: float
@@ -116,7 +116,7 @@ class L1Problem:
         l1_ratio: float = 1.0,
         n_threads: int = 1,
     ) -> L1Problem:
-        """Create a problem from rows, without those of weight 0; see `Design.of`."""
+        """Create a problem from rows; rows of weight 0 are dropped. See `Design.of`."""
         target = np.asarray(y, dtype=np.float64)
         if target.shape != (covers.n_rows,):
             raise ValueError(f"y must have one number for each of the {covers.n_rows} rows")
@@ -125,7 +125,7 @@ class L1Problem:
             raise ValueError(f"y must be finite: row {row} has {target[row]}")
         if not 0 < l1_ratio <= 1:
             raise ValueError(f"l1_ratio must be above 0 and at most 1, not {l1_ratio}")
-        normalise_weights(sample_weight, covers.n_rows)  # wrong weights are refused
+        normalise_weights(sample_weight, covers.n_rows)  # validates the weights
         kept = (
             np.ones(covers.n_rows, bool) if sample_weight is None else np.asarray(sample_weight) > 0
         )
@@ -142,12 +142,12 @@ class L1Problem:
         return cls(design, target, loss, l1_ratio)
 
     def take(self, rows: IntArray | BoolArray) -> L1Problem:
-        """Return the problem of some of the rows: a fold."""
+        """Return the problem for a subset of the rows, such as a fold."""
         return L1Problem(self.design.take(rows), self.y[rows], self.datafit, self.l1_ratio)
 
     @cached_property
     def null(self) -> Point:
-        """The point without columns."""
+        """The point with all coefficients 0."""
         level = self.datafit.constant(self.y, self.design.weights)
         return self.point(np.zeros(self.design.n_columns), level)
 
@@ -158,15 +158,16 @@ class L1Problem:
 
     @cached_property
     def largest_penalty(self) -> float:
-        """The penalty from which on all coefficients are 0; 0 if no column helps at all."""
+        """The smallest penalty at which all coefficients are 0; 0 if no column helps."""
         largest = float(np.abs(self.null.pulls).max(initial=0.0))
         rounding = 1e-14 * (1.0 + float(np.abs(self.y).max(initial=0.0)))
         return largest / self.l1_ratio if largest > rounding else 0.0
 
     def grid(self, n_penalties: int = N_PENALTIES, n_rows: float | None = None) -> FloatArray:
-        """Give penalties from the largest to a small share of it, log-spaced.
+        """Return log-spaced penalties from the largest to a small share of it.
 
-        The share is smaller with more rows than columns; weights that count rows may say how many.
+        The share is smaller with more rows than columns; `n_rows` is the number of rows that
+        weights represent.
         """
         if self.largest_penalty == 0:
             return np.zeros(1)
@@ -174,7 +175,7 @@ class L1Problem:
         return np.asarray(self.largest_penalty * np.geomspace(1.0, least, n_penalties))
 
     def point(self, a: FloatArray, level: float | None = None) -> Point:
-        """Evaluate coefficients; without a level, with that of squared error: the mean of y."""
+        """Evaluate coefficients; the default level is the mean of y, as for squared error."""
         if level is None:
             level = self.null.level
         scores = level + self.design.dot(a)
@@ -182,7 +183,7 @@ class L1Problem:
         return Point(a, level, scores, residual, self.design.adjoint(residual) / self.design.total)
 
     def settle_level(self, scores: FloatArray) -> float:
-        """Return what to add to scores so that the residuals sum to 0: the best change of level."""
+        """Return the best change of the level: the residuals then sum to 0."""
         level = 0.0
         for _ in range(MOST_SETTLING):
             moved = scores + level
@@ -197,7 +198,7 @@ class L1Problem:
         return self.design.mean(self.datafit.value(self.y, scores))
 
     def penalty_of(self, a: FloatArray) -> float:
-        """Return the elastic net's penalty of coefficients, for lam = 1."""
+        """Return the elastic net penalty of coefficients, for lam = 1."""
         ridge = 0.5 * (1 - self.l1_ratio) * float(a @ a)
         return self.l1_ratio * float(np.abs(a).sum()) + ridge
 
@@ -215,14 +216,14 @@ class L1Problem:
         )
 
     def gap(self, point: Point, penalty: float) -> float:
-        """Return the duality gap; not a number for a loss that is not convex."""
+        """Return the duality gap; NaN for nonconvex losses."""
         if not self.datafit.is_convex:
             return np.nan
         primal = self.loss(point.scores) + penalty * self.penalty_of(point.a)
         return primal - self._dual(point, penalty)
 
     def kkt(self, point: Point, penalty: float) -> float:
-        """Return the largest violation of the conditions of Karush, Kuhn and Tucker."""
+        """Return the largest violation of the Karush-Kuhn-Tucker conditions."""
         l1 = penalty * self.l1_ratio
         slopes = point.pulls - penalty * (1 - self.l1_ratio) * point.a
         inside, outside = np.abs(slopes - l1 * np.sign(point.a)), np.abs(slopes) - l1
@@ -231,7 +232,7 @@ class L1Problem:
         return max(level, float(violations.max(initial=0.0)))
 
     def _dual(self, point: Point, penalty: float) -> float:
-        """Return the dual objective at the residuals, scaled to be feasible where they must be."""
+        """Return the dual objective at the residuals, scaled to be feasible."""
         theta = point.residual - self.design.mean(point.residual)
         pulls, l1, l2 = np.abs(point.pulls), penalty * self.l1_ratio, penalty * (1 - self.l1_ratio)
         charged = 0.0
@@ -243,15 +244,15 @@ class L1Problem:
 
 
 EXPLAINED = 0.999
-"""A path ends when the model explains this share of the loss..."""
+"""A path stops when the model explains this share of the loss..."""
 
 LEAST_GAIN = 1e-5
-"""...or when a further penalty explains less than this share more, after five points."""
+"""...or, after five points, when a further penalty adds less than this share."""
 
 
 @dataclass(frozen=True)
 class Path:
-    """Solutions for penalties that fall."""
+    """Solutions for decreasing penalties."""
 
     solutions: tuple[L1Solution, ...]
 
@@ -278,20 +279,20 @@ class Path:
 
 
 class Solver(ABC):
-    """A way to solve Q(lam); all take the same grid of penalties."""
+    """A solver of Q(lam); all solvers use the same grid of penalties."""
 
     losses: tuple[str, ...] = ("squared",)
-    """Names of the datafits that the solver is made for."""
+    """Names of the supported datafits."""
 
     def solve(self, problem: L1Problem, penalty: float) -> L1Solution:
         """Solve for one penalty."""
         return self.path(problem, [penalty])[0]
 
     def path(self, problem: L1Problem, penalties: Any = None) -> Path:
-        """Solve for a falling grid of penalties.
+        """Solve for a decreasing grid of penalties.
 
-        Without `penalties` the grid is that of the problem, and the path ends where nothing more is
-        gained; a given grid is solved to its end.
+        Without `penalties` the problem's grid is used, and the path stops when nothing more is
+        gained; a given grid is solved completely.
         """
         solutions: list[L1Solution] = []
         for solution in self.follow(problem, penalties):
@@ -301,7 +302,7 @@ class Solver(ABC):
         return Path(tuple(solutions))
 
     def follow(self, problem: L1Problem, penalties: Any = None) -> Iterator[L1Solution]:
-        """Yield the solutions for a falling grid of penalties, each when it is asked for."""
+        """Yield the solutions for a decreasing grid of penalties, one at a time."""
         self._check(problem)
         grid = problem.grid() if penalties is None else _check_penalties(penalties)
         empty = grid >= problem.largest_penalty
@@ -320,18 +321,18 @@ class Solver(ABC):
         name = type(self).__name__
         if problem.datafit.name not in self.losses:
             raise ValueError(
-                f"{name} is made for the loss {' or '.join(self.losses)}, not "
+                f"{name} supports the loss {' or '.join(self.losses)}, not "
                 f"{problem.datafit.name}: choose another loss or CoordinateDescent"
             )
 
 
 def strong_columns(pulls: FloatArray, l1: float, before: float) -> BoolArray:
-    """Return which columns may become active below the penalty before (sequential strong rule)."""
+    """Return which columns may become active below the given penalty (sequential strong rule)."""
     return np.asarray(pulls >= 2 * l1 - before)
 
 
 def violators(pulls: FloatArray, l1: float, chosen: BoolArray) -> BoolArray:
-    """Return which columns were not chosen, but should be active."""
+    """Return which unchosen columns should be active."""
     return np.asarray(~chosen & (pulls > l1))
 
 
@@ -340,12 +341,12 @@ def _check_penalties(penalties: Any) -> FloatArray:
     if grid.ndim != 1 or not np.all(np.isfinite(grid)) or not np.all(grid > 0):
         raise ValueError("penalties must be finite numbers above 0")
     if np.any(np.diff(grid) > 0):
-        raise ValueError("penalties must fall: sort them from the largest to the smallest")
+        raise ValueError("penalties must decrease: sort them from the largest to the smallest")
     return grid
 
 
 def is_saturated(problem: L1Problem, solutions: Sequence[L1Solution]) -> bool:
-    """Return whether the path explains almost everything or has stopped to explain more."""
+    """Return whether the path explains nearly everything, or no longer improves."""
     if solutions[-1].penalty >= problem.largest_penalty:
         return False
     explained = [1 - solution.loss / problem.null_loss for solution in solutions[-2:]]

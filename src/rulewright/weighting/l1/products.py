@@ -1,8 +1,8 @@
-"""Cross-products of the columns of a quadratic, filled in as columns come in.
+"""Cross-products of the columns of a quadratic, computed as columns enter.
 
-Rows that weigh the same are counted, 64 rows an instruction. The weights of a quadratic that only
-stands for another loss need not be exact: rows are sorted by weight, those of a block get the mean
-of theirs, and are counted too.
+For rows of equal weight they are counts of 64 rows per instruction. Weights of an approximating
+quadratic need not be exact: rows are sorted by weight, the rows of a block get their mean weight,
+and are counted, too.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from rulewright.weighting.l1.design import Design
 
 AT_A_TIME = 64
-"""Columns whose products are found at a time: the sums are twice as large as counts."""
+"""Number of columns per batch of products, whose sums take twice the memory of counts."""
 
 N_LEVELS = 32
-"""Blocks of rows that share a weight, at least."""
+"""Minimum number of blocks with a common weight."""
 
 LEVEL_ROWS = N_LEVELS * WORD
-"""With fewer rows every row keeps its own weight."""
+"""Below this number of rows every row keeps its own weight."""
 
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """Rows sorted by weight, in blocks that share one.
+    """Rows sorted by weight, in blocks with a common weight.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Levels:
     weights : float64 array
         Weight of the rows of each block.
     block : int
-        Words of 64 rows in a block; the last block may have fewer.
+        Number of words (64 rows) per block; the last block may be shorter.
     """
 
     order: RowArray
@@ -64,7 +64,7 @@ class Levels:
 
 
 class CrossProducts:
-    """Raw cross-products of all columns that were ever chosen, in that order, under some weights.
+    """Raw cross-products of all columns chosen so far, in that order, under some weights.
 
     Pairs of rules over rows of equal weight are counts, which take half the memory.
     """
@@ -80,7 +80,7 @@ class CrossProducts:
 
     @classmethod
     def like(cls, design: Design, weights: FloatArray, max_sweeps: int) -> CrossProducts:
-        """Make cross-products of columns under about these weights."""
+        """Create cross-products of columns under approximately these weights."""
         if design.n_rows < LEVEL_ROWS:
             return cls(design.reweight(weights), max_sweeps)
         levels = Levels.of(weights)
@@ -94,7 +94,7 @@ class CrossProducts:
         penalties: tuple[float, float],
         change: float,
     ) -> FloatArray:
-        """Sweep over the chosen columns, from a point with weighted residuals that sum to 0."""
+        """Sweep over the chosen columns, from a point whose weighted residuals sum to 0."""
         design = self.design
         self._enter(np.flatnonzero(chosen & (self.rank < 0)).astype(np.int32))
         entered = self.entered
@@ -116,7 +116,7 @@ class CrossProducts:
         return found
 
     def _enter(self, columns: IntArray) -> None:
-        """Fill in the products of further columns with each other and with those before."""
+        """Compute the products of new columns with each other and with earlier ones."""
         n, m = len(self.entered), len(columns)
         self._make_room(n + m)
         self.entered = np.concatenate([self.entered, columns])
@@ -133,7 +133,7 @@ class CrossProducts:
         return self.design.cross(self.entered[rows], others).reshape(-1, len(others))
 
     def _sort_rows(self, columns: IntArray) -> None:
-        """Keep the covers that come in with their rows sorted; linear terms have empty ones."""
+        """Store the covers of new columns with sorted rows; linear terms have empty covers."""
         if self.levels is None or not len(columns):
             return
         n, design = len(self.entered), self.design

@@ -1,4 +1,4 @@
-"""Weights in a ball of the p-norm: the state of a solve that goes on rule by rule."""
+"""Weights in a ball of the p-norm: the state of a solve that is extended rule by rule."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
 
 TOLERANCE = 1e-9
-"""Gap at which weights count as best."""
+"""Gap at which weights count as optimal."""
 _AT_LIMIT = 1e-7
-"""How far a norm may be from its limit that counts as there."""
+"""Tolerance for a norm at its limit."""
 
 
 class MarginQuadratic:
@@ -34,7 +34,7 @@ class MarginQuadratic:
     curvature : float
         2 kappa n / (n - 1), the factor of M - dd' in twice kappa times S.
     costs : float64 array, optional
-        What a unit of |weight| of each rule costs; only the active set heeds it.
+        Cost of a unit of |weight| of each rule; only used by the active set.
     """
 
     def __init__(
@@ -67,14 +67,14 @@ class BallSolver(Protocol):
     sphere: bool  # whether the norm is 1, not at most 1
 
     def solve(self, problem: MarginQuadratic, w: FloatArray) -> FloatArray:
-        """Return the best weights; `w` are the last ones, 0 for new rules."""
+        """Return the optimal weights; `w` are the last ones, 0 for new rules."""
 
     def remove(self, j: int) -> None:
         """Forget rule j; later rules move up."""
 
 
 class BallState(CappedState):
-    """Rules and their best weights in a ball, with the gradient that judges new rules."""
+    """Rules and their optimal weights in a ball, with the gradient that evaluates new rules."""
 
     working: WorkingSet
 
@@ -88,12 +88,12 @@ class BallState(CappedState):
     ) -> None:
         self.working = WorkingSet(rows)
         self._kappa, self._solver, self._in_one_norm = kappa, solver, in_one_norm
-        # weights r v with Lp(v) <= 1 are worth r times what v is with the variance counted r times
+        # weights r v with Lp(v) <= 1 have r times the value of v with r times the variance weight
         self._radius, self._curvature = radius, 2 * kappa * radius * rows.spread
         self._w, self._g = np.zeros(0), np.zeros(0)
 
     def add(self, covers: SignedCovers) -> bool:
-        """Append rules; tell if the gap of the weights so far has opened."""
+        """Append rules; return whether the gap of the current weights has opened."""
         for rule in one_by_one(covers):
             self.working.append(rule)
             self._w = np.append(self._w, 0.0)
@@ -118,7 +118,7 @@ class BallState(CappedState):
 
     @property
     def solution(self) -> MarginWeights:
-        """The weights and their value, or that of their best multiple in the 1-norm ball."""
+        """The weights and their value, or the value of their best multiple in the 1-norm ball."""
         mean, variance = self._moments()
         cost, r = self._kappa * variance, self._radius
         scale = r
@@ -137,7 +137,7 @@ class BallState(CappedState):
 
     @property
     def _gap(self) -> float:
-        """How much better weights in the ball may be: the dual norm of g minus g.w."""
+        """Upper bound on the possible improvement: the dual norm of g minus g.w."""
         p = self._solver.p
         q = np.inf if p == 1 else 1.0 if np.isinf(p) else p / (p - 1)
         largest = float(np.linalg.norm(self._g, q)) if len(self._g) else 0.0

@@ -1,4 +1,4 @@
-"""What a criterion gives, and the rules of a solve: mean margins and products over the rows."""
+"""Protocols of criteria, and the rules of a solve: mean margins and products over the rows."""
 
 from __future__ import annotations
 
@@ -20,20 +20,19 @@ class MarginWeights:
     Attributes
     ----------
     lines : int32 array
-        Rules with a weight other than 0, by their number in the order of addition, ascending.
+        Rules with nonzero weights, by their number in the order of addition, ascending.
     weights : float64 array
         Their weights.
     value : float
-        What the penalty for the number of rules is subtracted from: for mean minus variance the
-        value of the weights, scaled into the 1-norm ball as well as possible if p > 1; else the
-        mean margin.
+        The quantity before the penalty for the number of rules. For mean minus variance: the value
+        of the weights, optimally scaled into the 1-norm ball if p > 1; otherwise the mean margin.
     gap : float
-        The objective is at most so much worse than the best one.
+        Upper bound on the distance of the objective from its optimum.
     mean, variance : float
         Of the margins y w.x of the weights, over the rows.
     constraint_active : bool, optional
-        Whether the norm of the weights is at its limit; if not, the limit tells nothing. None
-        where there is no such norm.
+        Whether the norm of the weights is at its limit; if not, the limit has no effect. None
+        without such a norm.
     """
 
     lines: IntArray
@@ -46,31 +45,31 @@ class MarginWeights:
 
 
 class CriterionState(Protocol):
-    """Rules that were added so far, and the best weights of those in the working set."""
+    """The rules added so far, and the optimal weights of the working set."""
 
     @property
     def solution(self) -> MarginWeights:
         """The weights of the last solve."""
 
     def add(self, covers: SignedCovers) -> bool:
-        """Append rules to the working set; tell if the best weights may have changed."""
+        """Append rules to the working set; return whether the optimal weights may have changed."""
 
     def solve(self) -> None:
-        """Find the best weights of the working set, starting from the last ones."""
+        """Find the optimal weights of the working set, starting from the last ones."""
 
     def drop_to(self, cap: int) -> None:
-        """Take rules out of the working set: smallest |weight| first, oldest first among equals.
+        """Drop rules from the working set: smallest |weight| first, oldest first in ties.
 
-        If a rule with a weight is dropped, the weights of the others are found anew.
+        If a rule with a nonzero weight is dropped, the other weights are recomputed.
         """
 
 
 class Criterion(Protocol):
-    """A measure of weights of rules, to be maximised."""
+    """An objective for weights of rules, to be maximised."""
 
     @property
     def largest_value(self) -> float:
-        """What `MarginWeights.value` cannot exceed, for any rules; infinity if nothing is known."""
+        """Upper bound of `MarginWeights.value` for any rules; infinity if unknown."""
 
     def start(
         self, y_signs: FloatArray, weights: FloatArray, n: float | None = None
@@ -84,8 +83,8 @@ class Criterion(Protocol):
         weights : float64 array
             Weights of the rows, with sum 1.
         n : float, optional
-            Number of rows that the weights stand for: variances are those of a sample of n. By
-            default 1 / sum of squared weights, which is the number of rows if all are equal.
+            Number of rows that the weights represent: variances refer to a sample of n. By
+            default 1 / sum of squared weights: the number of rows if all weights are equal.
         """
 
 
@@ -103,9 +102,9 @@ class MarginRows:
     a : float64 array
         Weights of the rows, with sum 1.
     equal : bool
-        All weights are the same, so products are counts.
+        Whether all weights are equal, so that products are counts.
     n : float
-        Number of rows that the weights stand for.
+        Number of rows that the weights represent.
     """
 
     def __init__(self, y_signs: FloatArray, weights: FloatArray, n: float | None = None) -> None:
@@ -120,11 +119,11 @@ class MarginRows:
         self.equal = bool((self.a == self.a[0]).all())
         self.n = float(1 / (self.a @ self.a) if n is None else n)
         if self.n <= 1 + _ROUNDING:
-            raise ValueError("the variance of margins needs two rows with a weight at least")
+            raise ValueError("the variance of margins needs at least two rows with a weight")
 
     @property
     def spread(self) -> float:
-        """The factor n / (n - 1), from mean squares to variances of a sample."""
+        """The factor n / (n - 1) from mean squares to sample variances."""
         return self.n / (self.n - 1)
 
 
@@ -136,7 +135,7 @@ class KeptRules:
     lines : list of int
         Number of each rule in the order of addition; ascending.
     n_added : int
-        Rules added so far, dropped or not.
+        Number of rules added so far, including dropped ones.
     """
 
     def __init__(self, rows: MarginRows) -> None:
@@ -144,7 +143,7 @@ class KeptRules:
         self.lines: list[int] = []
         self._stack = SignedStack(len(rows.y))
         self._stack.append(SignedCovers.pack(rows.y[np.newaxis]))  # place 0: the classes
-        self._places = np.zeros(1 + _FIRST_SIZE, dtype=np.int32)  # of the classes, then of rules
+        self._places = np.zeros(1 + _FIRST_SIZE, dtype=np.int32)  # for the classes, then for rules
         self._free: list[int] = []
 
     def __len__(self) -> int:
@@ -152,7 +151,7 @@ class KeptRules:
 
     @property
     def covers(self) -> SignedCovers:
-        """The rules inside, in order."""
+        """The rules of the working set, in order."""
         return self._stack.covers[self._places[1 : len(self) + 1]]
 
     def rule(self, j: int) -> SignedCovers:
@@ -161,11 +160,11 @@ class KeptRules:
         return self._stack.covers[place : place + 1]
 
     def dot(self, row_numbers: FloatArray) -> FloatArray:
-        """Return for each rule the sum of its value times the number of the row."""
+        """Return for each rule the sum of its values times the row numbers."""
         return self._stack.covers.dot(row_numbers, self._places[1 : len(self) + 1])
 
     def append(self, rule: SignedCovers) -> None:
-        """Put one rule behind the others."""
+        """Append one rule."""
         k = len(self)
         if k + 1 == len(self._places):
             self._places = np.concatenate([self._places, np.zeros(k, dtype=np.int32)])
@@ -181,7 +180,7 @@ class KeptRules:
         del self.lines[j]
 
     def _place(self, rule: SignedCovers) -> int:
-        """Keep the covers of a rule, where a dropped one was if there is any."""
+        """Store the covers of a rule, in the place of a dropped rule if there is one."""
         if not self._free:
             self._stack.append(rule)
             return len(self._stack) - 1
@@ -191,7 +190,7 @@ class KeptRules:
 
 
 class CappedState:
-    """What the states of all criteria share: taking rules out of a working set that is too large.
+    """Base class of states: dropping rules from a working set that is too large.
 
     A state has `working`, the rules; `_sizes()` of their weights, `_drop(j)` and `solve()`.
     """
@@ -199,7 +198,7 @@ class CappedState:
     working: KeptRules
 
     def drop_to(self, cap: int) -> None:
-        """Take the rules with the smallest |weight| out of the working set."""
+        """Drop the rules with the smallest |weight| from the working set."""
         lost = False
         while len(self.working) > cap:
             sizes = self._sizes()
@@ -216,7 +215,7 @@ class CappedState:
         raise NotImplementedError
 
     def solve(self) -> None:
-        """Find the best weights of the working set."""
+        """Find the optimal weights of the working set."""
         raise NotImplementedError
 
 
@@ -244,7 +243,7 @@ class WorkingSet(KeptRules):
         return self.rows.spread * (self.products - np.outer(self.means, self.means))
 
     def append(self, rule: SignedCovers) -> None:
-        """Put one rule behind the others."""
+        """Append one rule."""
         super().append(rule)
         k = len(self)
         if k > len(self._means):
@@ -270,7 +269,7 @@ class WorkingSet(KeptRules):
         return covers.dot(self.rows.a * values, others)
 
     def _grow(self) -> None:
-        """Double the room."""
+        """Double the capacity."""
         k = len(self._means)
         self._means = np.concatenate([self._means, np.zeros(k)])
         products = np.zeros((2 * k, 2 * k))

@@ -1,4 +1,4 @@
-"""The empirical margin: the largest mean margin of weights in the 2-norm ball, in closed form."""
+"""The empirical margin: weights in the 2-norm ball with maximum mean margin, in closed form."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class EmpiricalMargin:
     Parameters
     ----------
     balance : bool
-        Both classes have the same weight, so that the constant rule has the mean margin 0. With
-        rows of one class only there is nothing to balance.
+        Give both classes equal weight, so that the constant rule has mean margin 0. Has no effect
+        with a single class.
     """
 
     balance: bool = True
@@ -51,7 +51,7 @@ class EmpiricalMargin:
 
 
 def balance_weights(y_signs: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the weights of rows, changed so that each class has half of them, if both occur."""
+    """Return row weights with half of the total for each class, if both occur."""
     positive = y_signs > 0
     share = float(weights[positive].sum())
     if not 0 < share < 1 or positive.all() or not positive.any():
@@ -61,7 +61,7 @@ def balance_weights(y_signs: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 class EmpiricalMarginState(CappedState):
-    """Mean margins d_j of the rules, and the sum of d_j x_ij of each row."""
+    """Mean margins d_j of the rules, and the sum of d_j x_ij for each row."""
 
     def __init__(self, rows: MarginRows) -> None:
         self.working = KeptRules(rows)
@@ -69,10 +69,10 @@ class EmpiricalMarginState(CappedState):
         self._w = np.zeros(0)
 
     def add(self, covers: SignedCovers) -> bool:
-        """Append rules; each with a mean margin other than 0 changes the weights."""
+        """Append rules; any rule with a nonzero mean margin changes the weights."""
         rows = self.working.rows
         found = covers.dot(rows.a * rows.y)
-        found[np.abs(found) <= _ROUNDING] = 0.0  # classes in balance
+        found[np.abs(found) <= _ROUNDING] = 0.0  # balanced classes
         for rule in one_by_one(covers):
             self.working.append(rule)
         self._sums += covers.scores(found)
@@ -97,7 +97,7 @@ class EmpiricalMarginState(CappedState):
 
     @property
     def solution(self) -> MarginWeights:
-        """The weights, whose value is the mean margin; there is no gap."""
+        """The weights, whose value is the mean margin; the gap is 0."""
         rows, used = self.working.rows, np.flatnonzero(self._w)
         norm = float(np.linalg.norm(self._d))
         margins = rows.y * self._sums / (norm if norm > 0 else 1.0)

@@ -1,12 +1,12 @@
 """MMV: the mean margin minus its variance, over a ball of weights.
 
-For p = 1 the ball is the convex hull of the signed rules and of 0, the atom that takes up what a
-solution inside the ball leaves over. Weights v >= 0 of atoms have the sum 1. On the atoms with a
-weight the conditions of optimality are a bordered system, K [lam, v] = [1, c] with K = [0 1'; 1 H];
-its inverse follows each atom that enters or leaves.
+For p = 1 the ball is the convex hull of the signed rules and of 0, the atom that takes the slack of
+interior solutions. Weights v >= 0 of atoms sum to 1. On the active atoms the optimality conditions
+are a bordered system, K [lam, v] = [1, c] with K = [0 1'; 1 H]; its inverse is updated for each
+atom that enters or leaves.
 
-K is never singular: H may be, but an atom that enters along a direction without curvature gains
-linearly until another atom has no weight left, and takes its place.
+K is never singular. H may be, but an atom that enters along a direction without curvature gains
+linearly until another atom has no weight left, and replaces it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 NOTHING = -1
-"""The atom 0, which is no rule."""
+"""The atom 0, which is not a rule."""
 
 _FLAT = 1e-10
 _REFACTOR = 50
 
 
 class ActiveSet:
-    """The atoms with a weight, and the inverse of their bordered system."""
+    """The atoms with nonzero weights, and the inverse of their bordered system."""
 
     p = 1.0
     sphere = False
@@ -48,7 +48,7 @@ class ActiveSet:
         self._take_alone(NOTHING, 1.0)
 
     def solve(self, problem: MarginQuadratic, w: FloatArray) -> FloatArray:
-        """Return the best weights; rules are those of the last call, then new ones."""
+        """Return the optimal weights; rules are the ones of the last call, then new ones."""
         self._problem = problem
         lam, n = self._settle(), len(problem.d)
         for _ in range(100 + 20 * n):
@@ -66,7 +66,7 @@ class ActiveSet:
         return w
 
     def remove(self, j: int) -> None:
-        """Forget rule j, whose weight the other atoms share; later rules move up."""
+        """Forget rule j and redistribute its weight; later rules move up."""
         if j in self.atoms:
             place = int(np.flatnonzero(self.atoms == j)[0])
             if len(self.atoms) == 1:
@@ -91,12 +91,12 @@ class ActiveSet:
         return w
 
     def _enter(self, j: int, sign: float, slope: float) -> float:
-        """Move weight to an atom along which the objective grows; return the multiplier."""
+        """Move weight to an atom that raises the objective; return the multiplier."""
         z, bend, flat = self._bend(j, sign)
         step, blocking = _longest_step(self.v, -z[1:])
         if not flat and slope / bend < step:
             step, blocking = slope / bend, None
-        if math.isinf(step):  # only rounding makes a flat way without an end
+        if math.isinf(step):  # only rounding makes a flat direction unbounded
             self._take_alone(j, sign)
             return self._settle()
         self.v = self.v - step * z[1:]
@@ -112,9 +112,9 @@ class ActiveSet:
         return self._settle()
 
     def _bend(self, j: int, sign: float) -> tuple[FloatArray, float, bool]:
-        """Return which weights an atom would take the place of, and the curvature on that way.
+        """Return the weights that an atom would replace, and the curvature in that direction.
 
-        The way is flat if it has none, up to rounding.
+        The direction is flat if there is no curvature, up to rounding.
         """
         column, own = self._column(j, sign)
         z = self._inverse @ column
@@ -122,7 +122,7 @@ class ActiveSet:
         return z, bend, bend <= _FLAT * max(own, _FLAT)
 
     def _settle(self) -> float:
-        """Find the best weights of the atoms; those that would fall below 0 leave."""
+        """Find the optimal weights of the atoms; atoms that would become negative leave."""
         while True:
             right = np.concatenate([[1.0], self._slopes()])
             found = self._inverse @ right
@@ -162,7 +162,7 @@ class ActiveSet:
         self._inverse, self._updates = inverse, self._updates + 1
 
     def _leave(self, place: int) -> None:
-        """Take an atom out of the system; it is not the only one."""
+        """Remove an atom from the system; it is not the only one."""
         kept = np.arange(len(self.atoms)) != place
         self.atoms, self.signs, self.v = self.atoms[kept], self.signs[kept], self.v[kept]
         row = self._inverse[place + 1]
@@ -171,7 +171,7 @@ class ActiveSet:
         self._inverse, self._updates = inverse[np.ix_(rest, rest)], self._updates + 1
 
     def _refactor(self) -> None:
-        """Build the inverse from scratch, atom by atom, without atoms that add no direction."""
+        """Rebuild the inverse atom by atom, without linearly dependent atoms."""
         given = zip(self.atoms.tolist(), self.signs.tolist(), self.v.tolist(), strict=True)
         (first, sign, v), *others = given
         self._take_alone(first, sign)
@@ -191,7 +191,7 @@ class ActiveSet:
 
 
 def _longest_step(v: FloatArray, u: FloatArray) -> tuple[float, int | None]:
-    """Return how far v may move along u before a weight is 0, and the place of that weight."""
+    """Return how far v can move along u until a weight is 0, and the place of that weight."""
     falling = np.flatnonzero(u < 0)
     if not len(falling):
         return np.inf, None
@@ -209,15 +209,15 @@ class MMV:
     p : float
         Norm of the ball, 1 or more.
     variance_weight : float
-        Factor of the variance, above 0. Near 0 the single best rule wins; a larger one comes closer
-        to Fisher's discriminant.
+        Factor of the variance, above 0. Near 0 the best single rule wins; larger values approach
+        Fisher's discriminant.
     in_one_norm : bool
-        The value of weights is that of their best multiple in the 1-norm ball, which penalties are
-        made for. Otherwise it is what they maximise, which no further rule makes smaller.
+        Whether weights are valued by their best multiple in the 1-norm ball, as required
+        by the penalties. Otherwise it is the maximised objective, which further rules cannot lower.
     radius : float
-        Largest norm, above 0.
+        Maximum norm, above 0.
     sphere : bool
-        The norm is the radius, not at most the radius; for p = 2 only.
+        Whether the norm equals the radius instead of being at most the radius; only for p = 2.
     """
 
     p: float = 1.0
@@ -234,7 +234,7 @@ class MMV:
         if not 0 < self.radius < np.inf:
             raise ValueError(f"radius must be above 0, not {self.radius}")
         if self.sphere and self.p != 2:
-            raise ValueError(f"shape='sphere' needs p=2, not p={self.p:g}; or take 'ball'")
+            raise ValueError(f"shape='sphere' needs p=2, not p={self.p:g}; or use 'ball'")
 
     @property
     def largest_value(self) -> float:

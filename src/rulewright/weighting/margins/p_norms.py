@@ -1,9 +1,9 @@
 """MMV in balls of the p-norm with p > 1.
 
 For p = 2, w = (2 kappa S + t I)^-1 d, with t from the secular equation. For p = infinity an active
-set holds the weights at their bounds -1 and 1. Otherwise Frank-Wolfe steps lead to Newton steps on
-the border of the ball: there d - Hw = t s with s = sign(w) |w|^(p-1), t > 0 and w.s = 1. Powers
-above 1 are smooth, so the unknown z is w for p >= 2, and s for p < 2.
+set fixes weights at their bounds -1 and 1. Otherwise Frank-Wolfe steps are followed by Newton steps
+on the boundary of the ball: there d - Hw = t s with s = sign(w) |w|^(p-1), t > 0 and w.s = 1.
+Powers above 1 are smooth, so the unknown z is w for p >= 2, and s for p < 2.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ class Secular:
         self._t = 0.0
 
     def solve(self, problem: MarginQuadratic, w: FloatArray) -> FloatArray:
-        """Return the best weights; the last ones are not needed."""
+        """Return the optimal weights; the last ones are not used."""
         if not problem.d.any():
             return np.zeros(len(w))
         w, self._t = secular_weights(problem, self._t)
         return w
 
     def remove(self, j: int) -> None:
-        """Nothing is kept between problems but t."""
+        """Do nothing: only t is kept between problems."""
 
 
 class Sphere:
-    """Finds w with L2(w) = 1 exactly, as the thesis writes it: t may be negative.
+    """Finds w with L2(w) = 1 exactly, as in the thesis: t may be negative.
 
     The best point of a sphere has H + t I without a negative eigenvalue. Where d has no part along
     the eigenvectors of the smallest one, w may need one of them to reach the sphere.
@@ -54,7 +54,7 @@ class Sphere:
     sphere = True
 
     def solve(self, problem: MarginQuadratic, w: FloatArray) -> FloatArray:
-        """Return the best weights; the last ones are not needed."""
+        """Return the optimal weights; the last ones are not used."""
         if not problem.d.any():
             return np.zeros(len(w))
         values, vectors = np.linalg.eigh(problem.hessian)
@@ -63,7 +63,7 @@ class Sphere:
         return np.asarray(vectors @ _on_sphere(values - values[0], parts))
 
     def remove(self, j: int) -> None:
-        """Nothing is kept between problems."""
+        """Do nothing: no state is kept between problems."""
 
 
 def _on_sphere(values: FloatArray, parts: FloatArray) -> FloatArray:
@@ -87,10 +87,10 @@ def _on_sphere(values: FloatArray, parts: FloatArray) -> FloatArray:
 
 
 def least_shift(problem: MarginQuadratic) -> float:
-    """Return a t next to 0 with which a singular Hessian has a Cholesky factor.
+    """Return a t close to 0 for which a singular Hessian has a Cholesky factor.
 
-    It exceeds the rounding errors of M - dd', which are small compared with 1, not with a variance.
-    Weights of this t have gradients of this size, so their gap is that small, too.
+    It exceeds the rounding errors of M - dd', which are small relative to 1, not to a variance.
+    Weights for this t have gradients of this size, so their gap is small, too.
     """
     return _LEAST * problem.curvature
 
@@ -104,7 +104,7 @@ def shifted_weights(hessian: FloatArray, d: FloatArray, t: float) -> tuple[Float
 
 
 def secular_weights(problem: MarginQuadratic, t: float) -> tuple[FloatArray, float]:
-    """Return w and t with norm 1, or those of the least t if they lie inside the ball.
+    """Return w and t with norm 1, or those for the smallest t if they lie inside the ball.
 
     1 / norm - 1 is nearly linear in t and concave: Newton's method is fast, and stays left of
     the root once it is there. The root is at most the norm of d.
@@ -127,7 +127,7 @@ def secular_weights(problem: MarginQuadratic, t: float) -> tuple[FloatArray, flo
 
 
 class Box:
-    """Newton steps of the free weights; a weight is fixed at a bound until it gains by leaving it.
+    """Newton steps of the free weights; a weight stays at a bound until leaving it is a gain.
 
     The Hessian is shifted by next to nothing: where it is singular, steps are long and end at a
     bound, as they should if the objective is linear there.
@@ -137,7 +137,7 @@ class Box:
     sphere = False
 
     def solve(self, problem: MarginQuadratic, w: FloatArray) -> FloatArray:
-        """Return the best weights, starting from the last ones."""
+        """Return the optimal weights, starting from the last ones."""
         hessian, w = problem.hessian, w.copy()
         free = np.abs(w) < 1
         for _ in range(100 + 20 * len(w)):
@@ -149,13 +149,13 @@ class Box:
         return w
 
     def remove(self, j: int) -> None:
-        """Nothing is kept between problems."""
+        """Do nothing: no state is kept between problems."""
 
     @staticmethod
     def _move(
         hessian: FloatArray, shift: float, g: FloatArray, w: FloatArray, free: BoolArray
     ) -> bool:
-        """Move the free weights to their best values or to the first bound; tell if it is one."""
+        """Move the free weights to their optimum or the first bound; return whether it is one."""
         places = np.flatnonzero(free)
         if not len(places):
             return False
@@ -178,7 +178,7 @@ _EXACT = 1e-13
 
 
 class _Place(NamedTuple):
-    """Unknown and multiplier, what follows from them, and how far they miss the conditions."""
+    """Unknown and multiplier, derived quantities, and the violation of the conditions."""
 
     z: FloatArray
     t: float
@@ -193,7 +193,7 @@ class _Place(NamedTuple):
 
 
 class Border:
-    """The conditions of the best weights on the border, for one problem."""
+    """The optimality conditions on the boundary, for one problem."""
 
     def __init__(self, problem: MarginQuadratic, p: float) -> None:
         self._d, self._hessian = problem.d, problem.hessian
@@ -202,7 +202,7 @@ class Border:
         self._power = p if p >= 2 else p / (p - 1)
 
     def polish(self, w: FloatArray, t: float, p: float) -> FloatArray:
-        """Return weights of norm 1 that come closer to the conditions than w, if there are any."""
+        """Return weights of norm 1 that satisfy the conditions better than w, if possible."""
         norm = float(np.linalg.norm(w, p))
         if norm == 0 or t <= 0:
             return w
@@ -211,7 +211,7 @@ class Border:
         for _ in range(_NEWTON_STEPS):
             try:
                 there = self._step(here)
-            except LinAlgError:  # t is lost in rounding errors
+            except LinAlgError:  # t is below rounding errors
                 break
             if there is None:
                 break
@@ -224,7 +224,7 @@ class Border:
         return _Place(z, t, w, s, self._d - self._hessian @ w - t * s, 1 - float(w @ s))
 
     def _step(self, here: _Place) -> _Place | None:
-        """Return the place after a Newton step, as long as it gets closer; None if it does not."""
+        """Return the state after a Newton step if it is closer to the conditions, else None."""
         if here.error <= _EXACT:
             return None
         slopes = self._power * (here.s if self._flat else here.w)
@@ -266,8 +266,8 @@ _FRANK_WOLFE_STEPS = 25
 class FrankWolfe:
     """Moves towards the best point of the ball for the gradient, by exact line search.
 
-    From there Newton's method finds the best weights on the border, if it gets closer. Weights
-    inside the ball need one linear system, which is tried first.
+    From there Newton's method finds the optimal weights on the boundary if it converges. For
+    weights inside the ball one linear system is enough, which is tried first.
     """
 
     sphere = False
@@ -277,7 +277,7 @@ class FrankWolfe:
         self._q = p / (p - 1)
 
     def solve(self, problem: MarginQuadratic, w: FloatArray) -> FloatArray:
-        """Return the best weights, starting from the last ones."""
+        """Return the optimal weights, starting from the last ones."""
         if not problem.d.any():
             return np.zeros(len(w))
         hessian = problem.hessian
@@ -295,7 +295,7 @@ class FrankWolfe:
         return w
 
     def remove(self, j: int) -> None:
-        """Nothing is kept between problems."""
+        """Do nothing: no state is kept between problems."""
 
     def _gap(self, g: FloatArray, w: FloatArray) -> float:
         return float(np.linalg.norm(g, self._q)) - float(g @ w)

@@ -1,8 +1,8 @@
-"""Weights of rules with a prior each instead of a prefix, and greedy rounding to few rules.
+"""Weights of rules with individual priors instead of a prefix, and greedy rounding to few rules.
 
-With probability 1 - delta the mean margin of all w with L1(w) <= 1 is at least that on the rows
-minus sum_j |w_j| c_j, where c_j = sqrt(2 ln(2 / (pi_j delta)) / n) for priors pi_j with sum 1 at
-most. A rule that comes late in the order, or is long, has a small prior and must gain more.
+With probability 1 - delta, for all w with L1(w) <= 1, the true mean margin is at least the mean
+margin on the rows minus sum_j |w_j| c_j, where c_j = sqrt(2 ln(2 / (pi_j delta)) / n) for priors
+pi_j that sum to at most 1. A late or long rule has a small prior and must gain more.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def prior_weights(
 ) -> MarginWeights:
     """Maximise mean margin - `variance_weight` variance - sum_j |w_j| c_j with L1(w) <= 1.
 
-    Without a variance the single rule with the largest |d_j| - c_j would be best.
+    Without the variance the single rule with the largest |d_j| - c_j would be optimal.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def prior_weights(
     y_signs, weights, n
         Rows, as in `Criterion.start`.
     ln_inverse_priors : list of float
-        ln(1 / pi_j) of each rule; the priors have the sum 1 at most.
+        ln(1 / pi_j) of each rule; the priors sum to at most 1.
     delta : float
         Probability that the bound on the mean margin fails.
     variance_weight : float
@@ -58,8 +58,8 @@ def prior_weights(
     Returns
     -------
     Solution
-        `lines` are places in `covers`; `value` is the objective. For the bound that it stands for
-        see `rulewright.bounds.prior_margin_bound`.
+        `lines` are places in `covers`; `value` is the objective. The corresponding bound is
+        `rulewright.bounds.prior_margin_bound`.
     """
     if not 0 < variance_weight < np.inf:
         raise ValueError(f"variance_weight must be above 0, not {variance_weight}")
@@ -80,7 +80,7 @@ def prior_weights(
 
 
 class _Problem:
-    """The rules that may have a weight, among all."""
+    """The candidate rules with nonzero weights, among all."""
 
     def __init__(self, covers: SignedCovers, rows: MarginRows, kappa: float) -> None:
         self.covers, self.kappa, self.working = covers, kappa, WorkingSet(rows)
@@ -96,12 +96,12 @@ class _Problem:
         return np.asarray(self._d - self._curvature * spread)
 
     def level(self, costs: FloatArray) -> float:
-        """Return what a unit of weight gains at these weights."""
+        """Return the gain of a unit of weight at the current weights."""
         mean, variance = self._moments()
         return mean - 2 * self.kappa * variance - float(costs[self.lines] @ np.abs(self._w))
 
     def solve_with(self, new: list[int], costs: FloatArray) -> None:
-        """Find the best weights of the rules so far and some more."""
+        """Find the optimal weights of the current rules and some more."""
         for rule in one_by_one(self.covers[new]):
             self.working.append(rule)
         self.lines += new
@@ -111,7 +111,7 @@ class _Problem:
         self._w = self._active.solve(found, self._w)
 
     def solution(self, costs: FloatArray, gap: float) -> MarginWeights:
-        """Compute the weights in the order of the rules."""
+        """Return the weights in the order of the rules."""
         mean, variance = self._moments()
         value = mean - self.kappa * variance - float(costs[self.lines] @ np.abs(self._w))
         lines = np.array(self.lines, dtype=np.int32)
@@ -138,23 +138,23 @@ def keep_few(
     n_rules: int,
     n: float | None = None,
 ) -> list[MarginWeights]:
-    """Round the smallest weight to 0 and solve anew, until few rules are left.
+    """Set the smallest weight to 0 and refit, until few rules remain.
 
     Parameters
     ----------
     criterion : Criterion
-        What the weights maximise.
+        The objective of the weights.
     covers : SignedCovers
         The rules to choose from.
     y_signs, weights, n
         Rows, as in `Criterion.start`.
     n_rules : int
-        Rules with a weight at the end, at most.
+        Maximum number of rules with nonzero weights at the end.
 
     Returns
     -------
     list of Solution
-        The best weights of all rules, and those after each step; `lines` are places in `covers`.
+        The optimal weights of all rules, then after each step; `lines` are places in `covers`.
     """
     if n_rules < 0:
         raise ValueError(f"n_rules must be 0 or more, not {n_rules}")

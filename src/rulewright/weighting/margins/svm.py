@@ -1,11 +1,11 @@
-"""The 1-norm SVM: the least mean hinge loss of weights with L1(w) <= s, by a simplex method.
+"""The 1-norm SVM: weights with L1(w) <= s and minimum mean hinge loss, by a simplex method.
 
-The ball is the convex hull of the signed rules and of 0, times the budget: atoms have weights with
-that sum. The kernel (`native/weighting/elbow.hpp`) goes from vertex to vertex; here rules are
-priced and enter.
+The ball is the convex hull of the signed rules and of 0, times the budget: weights of atoms sum to
+the budget. The kernel (`native/weighting/elbow.hpp`) moves between vertices; this module prices
+rules and adds them.
 
-Rules are 1 or -1 on most rows, so that margins coincide everywhere: the 1 of each row is raised by
-a tiny amount of its own. Prices stay feasible for the true loss, whose gap tells what that cost.
+Rules are 1 or -1 on most rows, so margins are often tied: the 1 of each row is raised by a tiny
+individual amount. Prices stay feasible for the true loss, and its gap includes the effect.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 TOLERANCE = 1e-7
-"""Gap at which weights count as best: as exact as solvers of linear programs are."""
+"""Gap at which weights count as optimal: the precision of linear programming solvers."""
 
 MOST_STEPS = 20_000
-"""Steps of the simplex method in one solve, at most."""
+"""Maximum number of simplex steps per solve."""
 
 _ROUNDING = 1e-12
 
@@ -45,7 +45,7 @@ class OneNormSVM:
 
     Parameters
     ----------
-    budget : float
+    s, the maximum sum of absolute weights.
         s, the sum of the |weights| that may be used.
     """
 
@@ -68,10 +68,10 @@ class OneNormSVM:
 
 
 class OneNormSVMState(CappedState):
-    """Weights of the rules, prices of the rows and what the rules pay by them.
+    """Weights of the rules, prices of the rows and resulting values of the rules.
 
     The dual is to maximise sum u_i - s t with |sum_i u_i y_i x_ij| <= t and 0 <= u_i <= a_i. In the
-    certificate the largest |sum_i u_i y_i x_ij| takes the place of t.
+    certificate the largest |sum_i u_i y_i x_ij| replaces t.
     """
 
     def __init__(self, rows: MarginRows, budget: float) -> None:
@@ -82,7 +82,7 @@ class OneNormSVMState(CappedState):
         self._scores = np.zeros(len(rows.y))
 
     def add(self, covers: SignedCovers) -> bool:
-        """Append rules; tell if the gap of the weights so far has opened."""
+        """Append rules; return whether the gap of the current weights has opened."""
         paid = covers.dot(self._u * self.working.rows.y)
         for rule in one_by_one(covers):
             self.working.append(rule)
@@ -91,7 +91,7 @@ class OneNormSVMState(CappedState):
         return self._gap > TOLERANCE
 
     def solve(self) -> None:
-        """Find the best weights of the working set, from the last vertex.
+        """Find the optimal weights of the working set, from the last vertex.
 
         If rounding keeps the simplex method from closing the gap, HiGHS solves the whole program.
         """
@@ -120,7 +120,7 @@ class OneNormSVMState(CappedState):
 
     @property
     def solution(self) -> MarginWeights:
-        """The weights, whose value is the mean margin after division by L1(w)."""
+        """The weights; their value is the mean margin after division by L1(w)."""
         rows, used = self.working.rows, np.flatnonzero(self._w)
         margins = rows.y * self._scores
         mean = float(rows.a @ margins)
@@ -132,12 +132,12 @@ class OneNormSVMState(CappedState):
 
     @property
     def _gap(self) -> float:
-        """The hinge loss minus that of the dual with these prices."""
+        """The hinge loss minus the dual objective for these prices."""
         cost = float(np.abs(self._paid).max(initial=0.0))
         return self.objective - (float(self._u.sum()) - self._budget * cost)
 
     def _take(self, w: FloatArray, u: FloatArray) -> None:
-        """Keep weights and prices, with what follows from them."""
+        """Store weights and prices, with derived quantities."""
         w = np.where(np.abs(w) <= _ROUNDING * self._budget, 0.0, w)
         w *= min(1.0, self._budget / max(float(np.abs(w).sum()), _ROUNDING))
         used = np.flatnonzero(w)
@@ -149,7 +149,7 @@ class OneNormSVMState(CappedState):
 def dual_program(
     covers: SignedCovers, rows: MarginRows, budget: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Solve the dual by HiGHS: return the weights, which are its multipliers, and the prices."""
+    """Solve the dual by HiGHS; return the weights (its multipliers) and the prices."""
     x, n = covers.values() * rows.y, len(rows.y)
     found = linprog(
         np.append(-np.ones(n), budget),
@@ -165,7 +165,7 @@ def dual_program(
 
 
 NOTHING = -1
-"""The atom 0, which is no rule."""
+"""The atom 0, which is not a rule."""
 
 _RAISED = 3e-8
 _TINY = 1e-10
@@ -179,7 +179,7 @@ class Simplex:
     rows : MarginRows
         Classes and weights of the rows.
     budget : float
-        The sum of the |weights| that may be used.
+        The maximum sum of absolute weights.
     """
 
     def __init__(self, rows: MarginRows, budget: float) -> None:
@@ -188,7 +188,7 @@ class Simplex:
         self._elbow = kernels.Elbow(rows.a, targets, budget)
 
     def solve(self, rules: KeptRules, most_steps: int) -> None:
-        """Go from vertex to vertex to the best one, as far as the steps last."""
+        """Move between vertices towards the optimum, for a maximum number of steps."""
         while most_steps > 0:
             most_steps -= 1 + self._elbow.settle(most_steps)
             level, paid = self._elbow.level(), rules.dot(self.prices * self._y)
@@ -211,13 +211,13 @@ class Simplex:
 
     @property
     def prices(self) -> FloatArray:
-        """What a unit of margin of each row is worth."""
+        """The value of a unit of margin of each row."""
         return self._elbow.prices()
 
     def reset(self) -> None:
-        """Begin with no weights."""
+        """Reset all weights to 0."""
         self._elbow.reset()
 
     def remove(self, j: int) -> None:
-        """Forget rule j, whose weight others take; later rules move up."""
+        """Forget rule j and redistribute its weight; later rules move up."""
         self._elbow.remove(j)

@@ -1,1 +1,1 @@
-"""Posterior weights of models and of rules, in log space, and what keeps them from one model."""
+"""Posterior weights of models and rules, in log space, and ways to spread them over models."""

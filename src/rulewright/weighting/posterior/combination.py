@@ -1,8 +1,8 @@
 """Weights of models from held-out densities: pseudo-BMA+, stacking, Bayesian combination.
 
-Bayesian model combination has a posterior over mixtures of the models, not over the models.
+Bayesian model combination has a posterior over mixtures of the models instead of models.
 Pseudo-BMA+ is the softmax of summed log predictive densities, averaged over a Bayesian bootstrap.
-Stacking is that of predictive distributions (Yao, Vehtari, Simpson and Gelman, 2018).
+Stacking combines predictive distributions (Yao, Vehtari, Simpson and Gelman, 2018).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 N_DRAWS = 1000
 MOST_MODELS = 50
-"""Of more models, mixtures drawn at random are all near the plain average."""
+"""With more models, random mixtures are all close to the plain average."""
 
 
 def combination_weights(
@@ -34,9 +34,9 @@ def combination_weights(
     n_draws: int = N_DRAWS,
     random_state: object = None,
 ) -> FloatArray:
-    """Average mixtures drawn from a Dirichlet(1), each weighed by the likelihood of the mixture.
+    """Average mixtures drawn from a Dirichlet(1), weighted by the likelihood of the mixture.
 
-    Parameters are those of `pseudo_bma_weights`.
+    The parameters are the same as for `pseudo_bma_weights`.
     """
     lp = checked_densities(log_densities)
     sizes = np.ones(len(lp)) if row_weights is None else np.asarray(row_weights, dtype=np.float64)
@@ -59,7 +59,7 @@ def pseudo_bma_weights(
 ) -> FloatArray:
     r"""Average :math:`softmax(n \alpha' lp)` over draws of row weights from a Dirichlet(1).
 
-    The draws show how uncertain the sums are, which softens the weights. Without draws it is
+    The draws reflect the uncertainty of the sums, which softens the weights. Without draws it is
     pseudo-BMA: the softmax of the sums themselves.
 
     Parameters
@@ -67,12 +67,11 @@ def pseudo_bma_weights(
     log_densities : array-like of shape (rows, models)
         Log predictive densities of rows that the models were not learned from.
     row_weights : array-like of shape (rows,), optional
-        Weights of the rows, read as numbers of rows: the Dirichlet distribution has them as
-        parameters.
+        Row weights, as numbers of rows: the parameters of the Dirichlet distribution.
     n_draws : int
         Number of draws.
     random_state : int, RandomState or None
-        Source of the draws.
+        Random numbers for the draws.
     """
     lp = checked_densities(log_densities)
     sizes = np.ones(len(lp)) if row_weights is None else np.asarray(row_weights, dtype=np.float64)
@@ -80,7 +79,7 @@ def pseudo_bma_weights(
         return np.asarray(softmax(sizes @ lp))
     random = optional("sklearn.utils").check_random_state(random_state)
     total = np.zeros(lp.shape[1])
-    for _ in range(n_draws):  # one at a time: the rows may be many
+    for _ in range(n_draws):  # one at a time, to limit memory
         gammas = random.standard_gamma(sizes)
         total += softmax((sizes.sum() / gammas.sum()) * (gammas @ lp))
     return total / n_draws
@@ -100,20 +99,20 @@ def stacking_weights(
     r"""Maximise :math:`\sum_i \log \sum_k w_k p_{ik}` over weights that sum to 1, by EM.
 
     A step multiplies each weight by the mean of :math:`p_{ik} / (pw)_i`, which cannot lower the
-    concave objective. Weights are optimal where no such mean is above 1 (the condition of Karush,
-    Kuhn and Tucker): the steps end when none is above 1 + `tolerance`, which also bounds how far
-    the mean log density is from its maximum.
+    concave objective. Weights are optimal if no such mean exceeds 1 (the Karush-Kuhn-Tucker
+    condition). The steps stop when none exceeds 1 + `tolerance`, which also bounds the distance of
+    the mean log density from its maximum.
 
     Parameters
     ----------
     log_densities : array-like of shape (rows, models)
         Log predictive densities of rows that the models were not learned from.
     row_weights : array-like of shape (rows,), optional
-        Weights of the rows; all alike by default.
+        Row weights; equal by default.
     tolerance : float
-        When to stop.
+        Stopping threshold.
     max_steps : int
-        Most steps; if they do not suffice, a warning tells how far the weights are off.
+        Maximum number of steps; if they are not enough, a warning says how far the weights are off.
     """
     lp = checked_densities(log_densities)
     shares = _shares(row_weights, len(lp))
@@ -128,7 +127,7 @@ def stacking_weights(
         weights *= factors
         weights /= weights.sum()
     warnings.warn(
-        f"stacking: {max_steps} steps leave the mean log density up to {gap:.1e} below its maximum",
+        f"stacking: after {max_steps} steps the mean log density is {gap:.1e} below its maximum",
         UserWarning,
         stacklevel=2,
     )

@@ -1,13 +1,13 @@
-r"""Log evidence of models that part the rows, and log weights of the rules that cover a row.
+r"""Log evidence of models that partition the rows, and log weights of rules that cover a row.
 
-Evidence is that of Buntine, and of Domingos (1997, eq. 1 to 7); the schemes of single rules are
-those of his section 3. A rule covers :math:`n_r` of n examples with class counts :math:`e_{r,j}`;
-the complement has :math:`e_j - e_{r,j}`. Scheme 1 divides the likelihood of the covered classes by
-that of the whole sample's shares: :math:`n_r KL(p_r \| p)`, half of CN2's likelihood-ratio
-statistic. Scheme 2 is the likelihood of the covered and of the other classes: :math:`n (I(class; r)
-- H(class))`. Scheme 3 is the probability of the counts themselves, a multinomial of all cells at
-its maximum: by Stirling's formula a product of powers of the counts and not exponential in them, so
-it is the flattest.
+Evidence follows Buntine, and Domingos (1997, eq. 1 to 7); the schemes for single rules are those of
+his section 3. A rule covers :math:`n_r` of n examples with class counts :math:`e_{r,j}`; its
+complement has :math:`e_j - e_{r,j}`. Scheme 1 divides the likelihood of the covered classes by the
+likelihood under the overall class shares: :math:`n_r KL(p_r \| p)`, half of CN2's likelihood-ratio
+statistic. Scheme 2 is the likelihood of the covered and the other classes: :math:`n (I(class; r) -
+H(class))`. Scheme 3 is the probability of the counts themselves, a multinomial over all cells at
+its maximum: by Stirling's formula a product of powers of the counts, not exponential in them, so it
+is the flattest.
 """
 
 from __future__ import annotations
@@ -42,22 +42,22 @@ def log_evidence(
     Parameters
     ----------
     counts : array-like of shape (regions, classes)
-        Weight of the judged rows of each class.
+        Weight of the evaluated rows of each class.
     estimator : {"ml", "laplace", "m", "integrated"}
         The probability of a class in a region: its share; (e + 1) / (n + C); (e + m p) / (n + m);
-        or no estimate, but the likelihood integrated over a uniform Dirichlet distribution.
+        or the likelihood integrated over a uniform Dirichlet distribution.
     learned : array-like of shape (regions, classes), optional
-        The counts that the probabilities are estimated from; by default those of the judged rows
-        themselves.
+        The counts that the probabilities are estimated from; by default those of the evaluated
+        rows.
     prior : array-like of shape (classes,), optional
-        The p of the m-estimate; by default the shares of the classes where it is learned.
+        The p of the m-estimate; by default the class shares of the learning counts.
     m : float
-        How many rows the prior counts as.
+        Weight of the prior, in rows.
 
     Returns
     -------
     float
-        At most 0; -inf where a judged class has a share of 0.
+        At most 0; -inf if an evaluated class has probability 0.
     """
     judged = np.atleast_2d(np.asarray(counts, dtype=np.float64))
     seen = judged if learned is None else np.atleast_2d(np.asarray(learned, dtype=np.float64))
@@ -109,17 +109,17 @@ SCHEMES = (1, 2, 3)
 
 
 def log_rule_weights(covered: ArrayLike, totals: ArrayLike, scheme: int) -> FloatArray:
-    """Return the log weight of each rule, up to a constant that rules of one sample share.
+    """Return the log weight of each rule, up to a constant common to all rules.
 
     Parameters
     ----------
     covered : array-like of shape (rules, classes)
-        Weight of the covered rows of each class. A rule that covers nothing weighs nothing: -inf,
-        with a warning.
+        Weight of the covered rows of each class. A rule that covers nothing has weight 0 (log
+        -inf), with a warning.
     totals : array-like of shape (classes,)
         Weight of all rows of each class.
     scheme : {1, 2, 3}
-        Which of the three weightings.
+        Number of the weighting scheme.
     """
     inside, whole = checked_counts(covered, totals)
     if scheme not in SCHEMES:
@@ -128,7 +128,7 @@ def log_rule_weights(covered: ArrayLike, totals: ArrayLike, scheme: int) -> Floa
     empty = inside.sum(axis=1) == 0.0
     if empty.any():
         warnings.warn(
-            f"rule {np.flatnonzero(empty)[0]} covers no row: rules without rows are left out",
+            f"rule {np.flatnonzero(empty)[0]} covers no row: rules without rows are dropped",
             UserWarning,
             stacklevel=2,
         )
@@ -136,7 +136,7 @@ def log_rule_weights(covered: ArrayLike, totals: ArrayLike, scheme: int) -> Floa
 
 
 def normalise_by_coverage(log_weights: ArrayLike, supports: ArrayLike, gamma: float) -> FloatArray:
-    r"""Temper each rule by what it covers: :math:`\log w / n_r^\gamma`; gamma 0 changes nothing."""
+    r"""Temper each rule by its coverage: :math:`\log w / n_r^\gamma`; gamma 0 changes nothing."""
     if not 0.0 <= gamma <= 1.0:
         raise ValueError(f"gamma={gamma} must be from 0 to 1")
     logs, sizes = np.asarray(log_weights, float), np.asarray(supports, float)
@@ -144,7 +144,7 @@ def normalise_by_coverage(log_weights: ArrayLike, supports: ArrayLike, gamma: fl
 
 
 def checked_counts(covered: ArrayLike, totals: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return counts of rules and of all rows, or raise if they do not fit."""
+    """Return counts of rules and of all rows, or raise an error if they are inconsistent."""
     whole = np.asarray(totals, dtype=np.float64)
     inside = np.asarray(covered, dtype=np.float64).reshape(-1, len(whole))
     for what, counts in (("covered", inside), ("totals", whole)):
@@ -152,7 +152,7 @@ def checked_counts(covered: ArrayLike, totals: ArrayLike) -> tuple[FloatArray, F
             raise ValueError(f"{what}: weights of classes must be finite and not negative")
     if (inside > whole * (1.0 + 1e-9)).any():
         rule = int(np.flatnonzero((inside > whole * (1.0 + 1e-9)).any(axis=1))[0])
-        raise ValueError(f"rule {rule} covers more of a class than there is of it")
+        raise ValueError(f"rule {rule} covers more rows of a class than exist")
     return inside, whole
 
 

@@ -1,12 +1,11 @@
 r"""Posterior weights of sampled rule sets, and their divergence from a prior.
 
-A rule set with e training errors that was sampled c times weighs
-:math:`Q \propto c\,\alpha^{e}`. Alpha is the odds :math:`\eta/(1-\eta)` of a noise rate eta at
-which labels would have been turned; :math:`\alpha = \exp(-\nu/n)` for a decay rate nu of
-:math:`\exp(-\nu e/n)`. Equal canonical rule sets must be one entry, or the divergence is too
-small for a PAC-Bayes bound.
+A rule set with e training errors, sampled c times, has weight :math:`Q \propto c\,\alpha^{e}`.
+Alpha is the odds :math:`\eta/(1-\eta)` of a label noise rate eta; equivalently
+:math:`\alpha = \exp(-\nu/n)` for a decay rate nu in :math:`\exp(-\nu e/n)`. Equal canonical rule
+sets must be merged into one entry, or the divergence is too small for a PAC-Bayes bound.
 
-A prior learned from other rows is such a posterior too: see `Posterior.updated`.
+A prior learned from other rows is such a posterior, too: see `Posterior.updated`.
 """
 
 from __future__ import annotations
@@ -41,15 +40,15 @@ class Posterior:
     Parameters
     ----------
     rule_sets : tuple of CanonicalRuleSet
-        Canonical rule sets, each once.
+        Distinct canonical rule sets.
     errors : tuple of float
-        Errors of each, by weight of rows.
+        Weighted errors of each rule set.
     counts : tuple of float
-        How often each was sampled.
+        How often each rule set was sampled.
     weights : tuple of float
         Weights, which sum to 1.
     prior : tuple of float, optional
-        Weights before the errors were counted, if they were learned from other rows.
+        Weights before the errors were counted, if learned from other rows.
     """
 
     rule_sets: tuple[CanonicalRuleSet, ...]
@@ -65,9 +64,9 @@ class Posterior:
         alpha: float,
         weight: Weight = "multiplicity",
     ) -> Posterior:
-        """Merge sampled rule sets, in the order of their first appearance, and weigh them.
+        """Merge sampled rule sets, in the order of first appearance, and weight them.
 
-        With `weight` "unique" it does not matter how often a rule set was sampled.
+        With `weight` "unique" the number of times a rule set was sampled does not matter.
         """
         errors: dict[CanonicalRuleSet, float] = {}
         counts: dict[CanonicalRuleSet, int] = {}
@@ -82,7 +81,7 @@ class Posterior:
         return cls(*zip(*(line for line in lines if line[3]), strict=True))
 
     def update(self, errors: Sequence[float], alpha: float) -> Posterior:
-        """Weigh the rule sets by their errors on further rows; the weights so far are the prior."""
+        """Weight the rule sets by their errors on further rows; current weights are the prior."""
         weights = posterior_weights(errors, self.weights, alpha)
         lines = zip(
             self.rule_sets, errors, self.counts, weights.tolist(), self.weights, strict=True
@@ -98,13 +97,13 @@ class Posterior:
         return 1 / math.fsum(weight * weight for weight in self.weights)
 
     def loss(self, total: float) -> float:
-        """Return the mean loss of a rule set drawn by weight, for rows of this weight."""
+        """Return the mean loss of a rule set drawn by weight, for rows of this total weight."""
         return math.fsum(map(math.prod, zip(self.weights, self.errors, strict=True))) / total
 
     def divergence(self, sizes: Sequence[int], max_terms: int, prior: str) -> float:
-        """Give KL(Q||P) from a prior of rule sets; see `ln_inverse_prior`.
+        """Return KL(Q||P) relative to a prior of rule sets; see `ln_inverse_prior`.
 
-        A prior that was learned from other rows takes its place.
+        A prior learned from other rows replaces it.
         """
         if self.prior is not None:
             return kl_divergence(self.weights, self.prior)
@@ -113,12 +112,12 @@ class Posterior:
 
 
 def alpha_of(nu: float, n: float) -> float:
-    """Return the factor per error that a decay rate nu means for n rows: exp(-nu / n)."""
+    """Return the factor per error for a decay rate nu and n rows: exp(-nu / n)."""
     return math.exp(-nu / n)
 
 
 def posterior_weights(errors: ArrayLike, counts: ArrayLike, alpha: float) -> FloatArray:
-    """Give weights that are proportional to count * alpha^errors and sum to 1.
+    """Return weights proportional to count * alpha^errors that sum to 1.
 
     Weights below 1e-300 become 0.
     """
@@ -135,11 +134,11 @@ def posterior_weights(errors: ArrayLike, counts: ArrayLike, alpha: float) -> Flo
 def ln_inverse_prior(
     rule_set: CanonicalRuleSet, sizes: Sequence[int], max_terms: int, prior: str = "length"
 ) -> float:
-    """Give ln(1 / P) of a rule set of at most `max_terms` terms over domains of these sizes.
+    """Return ln(1 / P) of a rule set with at most `max_terms` terms over domains of these sizes.
 
-    The number of terms is uniform on 0, ..., `max_terms`. Given k, "flat" takes all sets of k of
-    the T = prod_a (2^d_a - 1) terms alike. "length" draws k terms one by one: a length with
-    probability 2^-(length + 1), then that many of all literals; short rule sets cost little.
+    The number of terms is uniform on 0, ..., `max_terms`. Given k, "flat" gives equal probability
+    to all sets of k of the T = prod_a (2^d_a - 1) terms. "length" draws k terms one by one: a
+    length with probability 2^-(length + 1), then as many literals; short rule sets cost little.
     """
     if prior not in PRIORS:
         raise ValueError(f"prior must be one of {', '.join(PRIORS)}, not {prior!r}")
@@ -148,7 +147,7 @@ def ln_inverse_prior(
         raise ValueError(f"the prior is for at most {max_terms} terms, the rule set has {k}")
     ways = math.log(max_terms + 1) - math.lgamma(k + 1)
     if prior == "flat":
-        n_terms = math.prod((1 << size) - 1 for size in sizes)  # a whole number of any size
+        n_terms = math.prod((1 << size) - 1 for size in sizes)  # an integer of any size
         return ways + math.fsum(math.log(n_terms - j) for j in range(k))
     n_literals = sum(2 * (size if size > 2 else size - 1) for size in sizes)  # distinct ones
     lengths = [term_length(sizes, term) for term in rule_set]

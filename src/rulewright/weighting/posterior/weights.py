@@ -1,7 +1,7 @@
-"""Weights from log likelihoods, tempered ones, and how concentrated they are.
+"""Weights from log likelihoods, tempering, and diagnostics of concentration.
 
-Nothing is exponentiated before it is normalised. Tempered posteriors take likelihoods to a power
-between the plain average (0) and Bayes (1).
+Nothing is exponentiated before normalisation. Tempered posteriors raise likelihoods to a power
+between 0 (plain average) and 1 (Bayes).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 LEAST_WEIGHT = 1e-300
-"""Weights below it are reported as 0; their logs are kept."""
+"""Smaller weights are reported as 0; their logs are kept."""
 
 
 def log_posterior(
@@ -33,15 +33,15 @@ def log_posterior(
     Parameters
     ----------
     log_likelihoods : array-like of shape (models,)
-        Log likelihoods; -inf for a model that calls the data impossible.
+        Log likelihoods; -inf for a model under which the data are impossible.
     prior : array-like of shape (models,), optional
-        Not negative; by default all models are alike.
+        Nonnegative; uniform by default.
     beta : float
-        0 leaves the prior, 1 is Bayes' theorem, more sharpens.
+        0 returns the prior, 1 is Bayes' theorem, more than 1 sharpens.
     """
     logs = np.asarray(log_likelihoods, dtype=np.float64)
     if logs.ndim != 1 or not len(logs):
-        raise ValueError("there must be at least one model to weigh")
+        raise ValueError("there must be at least one model to weight")
     if np.isnan(logs).any() or (logs == math.inf).any():
         k = int(np.flatnonzero(np.isnan(logs) | (logs == math.inf))[0])
         raise ValueError(f"the log likelihood of model {k} is {logs[k]}: it must be a number")
@@ -52,10 +52,10 @@ def log_posterior(
         found = start + (beta * logs if beta else 0.0)
     if np.max(found) == -math.inf:
         raise ValueError(
-            "every model has likelihood 0: each gives some row a class of probability 0; take a "
+            "every model has likelihood 0: each gives some row's class probability 0; use a "
             'smoothed estimator, such as "laplace"'
         )
-    # The largest is taken off first: a constant added to all must change nothing.
+    # Subtract the maximum first, so that a common constant changes nothing.
     found = found - found.max()
     normalised: FloatArray = found - logsumexp(found)
     return normalised
@@ -70,9 +70,9 @@ def weights_from_logs(log_weights: ArrayLike) -> FloatArray:
 
 
 def checked_beta(beta: float) -> float:
-    """Return an exponent of the likelihood, or raise if it is negative or no number."""
+    """Return the exponent of the likelihood; raise an error unless it is a nonnegative number."""
     if not beta >= 0.0:
-        raise ValueError(f"beta={beta} must be a number of at least 0")
+        raise ValueError(f"beta={beta} must be a number >= 0")
     return float(beta)
 
 
@@ -82,7 +82,7 @@ def checked_densities(log_densities: ArrayLike) -> FloatArray:
     if lp.ndim != 2 or not lp.shape[1]:
         raise ValueError("there must be at least one model: densities have shape (rows, models)")
     if not len(lp):
-        raise ValueError("there must be at least one row to judge the models by")
+        raise ValueError("there must be at least one row to evaluate the models on")
     if not np.isfinite(lp).all():
         row, k = np.argwhere(~np.isfinite(lp))[0]
         raise ValueError(
@@ -117,21 +117,21 @@ class PosteriorReport:
     Parameters
     ----------
     n_models : int
-        How many weights there are.
+        Number of weights.
     entropy, perplexity : float
-        Shannon's entropy in nats, and its exponential: an effective number of models.
+        Shannon entropy in nats, and its exponential: an effective number of models.
     kish : float
-        1 / sum of squared weights: another one, at most the perplexity.
+        1 / sum of squared weights: another effective number, at most the perplexity.
     w_max : float
         The largest weight.
     rest_ratio : float
-        Mean weight of the others divided by the largest (Domingos); 0 for one model.
+        Mean of the other weights divided by the largest (Domingos); 0 for one model.
     top : dict of int to float
-        Mass of the 1, 5 and 10 heaviest models.
+        Total weight of the 1, 5 and 10 heaviest models.
     log_odds : float or None
-        Log of the largest weight over the second; None if there is none, or if it is 0.
+        Log ratio of the two largest weights; None without a second one, or if it is 0.
     agreement : float or None
-        Share of rows on which the average predicts what the heaviest model does, if known.
+        Share of rows on which the average predicts like the heaviest model, if known.
     """
 
     n_models: int
@@ -146,7 +146,7 @@ class PosteriorReport:
 
     @classmethod
     def of(cls, log_weights: ArrayLike, agreement: float | None = None) -> PosteriorReport:
-        """Report on the logs of weights, which are normalised here."""
+        """Create a report from log weights, which are normalised."""
         logs = np.sort(np.asarray(log_weights, dtype=np.float64))[::-1]
         if not len(logs) or not logs[0] < math.inf or logs[0] == -math.inf:
             raise ValueError("a report needs at least one weight above 0")
@@ -183,14 +183,14 @@ class PosteriorReport:
 
 
 def perplexity(weights: ArrayLike) -> float:
-    """Give exp of the entropy of weights that sum to 1: between 1 and their number."""
+    """Return exp of the entropy of weights that sum to 1: between 1 and their number."""
     shares = np.asarray(weights, dtype=np.float64)
     entropy = -math.fsum(xlogy(shares, shares).tolist())
     return min(max(math.exp(entropy), 1.0), float(len(shares)))
 
 
 BETAS = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-"""Powers to choose from: 0 is the plain average, 1 Bayes."""
+"""Candidate powers: 0 is the plain average, 1 Bayes."""
 _STEPS = 200
 
 
@@ -202,18 +202,18 @@ def beta_by_log_loss(
     row_weights: ArrayLike | None = None,
     betas: Sequence[float] = BETAS,
 ) -> float:
-    """Choose the power whose average predicts rows best; of equal ones the smallest.
+    """Choose the power whose average predicts rows best; ties go to the smallest.
 
     Parameters
     ----------
     log_likelihoods : array-like of shape (models,)
-        What is raised to the power.
+        The log likelihoods to temper.
     log_densities : array-like of shape (rows, models)
         Log predictive densities of rows that the models were not learned from.
     prior, row_weights : array-like, optional
-        Weights of models before any data, and of the rows; all alike by default.
+        Prior weights of models, and row weights; uniform by default.
     betas : sequence of float
-        The powers to choose from.
+        The candidate powers.
     """
     lp = checked_densities(log_densities)
     logs = np.asarray(log_likelihoods, dtype=np.float64)
@@ -224,14 +224,14 @@ def beta_by_log_loss(
 def beta_for_perplexity(
     log_likelihoods: ArrayLike, target: float, *, prior: ArrayLike | None = None
 ) -> float:
-    """Find the power, from 0 to 1, at which the weights have a perplexity, by bisection.
+    """Find the power in [0, 1] at which the weights have a given perplexity, by bisection.
 
-    With a uniform prior the perplexity falls as the power grows. Where even Bayes' weights have at
-    least the target the power is 1.
+    With a uniform prior the perplexity decreases in the power. If even Bayes' weights reach the
+    target, the power is 1.
     """
     logs = np.asarray(log_likelihoods, dtype=np.float64)
     if not 1.0 <= target <= len(logs):
-        raise ValueError(f"target={target}: a perplexity of {len(logs)} models is from 1 to that")
+        raise ValueError(f"target={target}: the perplexity of {len(logs)} models is from 1 to that")
 
     def spread(beta: float) -> float:
         return perplexity(weights_from_logs(log_posterior(logs, prior, beta)))

@@ -34,7 +34,7 @@ POINTS, SHARE = 1.5, 0.3
 class ClassicTable(NamedTuple):
     """A printed table: its learners by their printed names, and how its data are prepared.
 
-    `in_errors` tells that errors are printed, as shares; `sizes` is the table of the rules.
+    `in_errors` means that errors are printed, as shares; `sizes` is the table of the rules.
     """
 
     name: str
@@ -55,7 +55,7 @@ class ClassicTable(NamedTuple):
         return all_trials(self.learners, chosen, folds, extent.seed)
 
     def beside(self, records: Sequence[Record], sets: Sequence[str]) -> BesidePrinted:
-        """Put our figures beside the printed ones."""
+        """Compare our figures with the printed ones."""
         printed = printed_table(self.name).rows(sets)
         columns = {who.label: printed.column(who.label) for who in self.learners}
         title = "Error" if self.in_errors else "Accuracy in %"
@@ -63,7 +63,7 @@ class ClassicTable(NamedTuple):
         return beside_printed(title, records, "error", sets, columns, digits=digits, of=of)
 
     def sizes_beside(self, records: Sequence[Record], sets: Sequence[str]) -> BesidePrinted | None:
-        """Put our numbers of rules beside the printed ones, where they are printed."""
+        """Compare our numbers of rules with the printed ones, if there are any."""
         if self.sizes is None:
             return None
         printed = printed_table(self.sizes).rows(sets)

@@ -169,7 +169,7 @@ def _trial(
 
 
 def report(records: Sequence[Record], extent: Extent) -> Report:
-    """Show our accuracies on test folds beside the printed ones, table by table."""
+    """Compare our accuracies on test folds with the printed ones, table by table."""
     grids = [grid for table in METHODS if (grid := _grid(table, records)).rows]
     return Report(
         TABLES.name,

@@ -208,7 +208,7 @@ def _record(ours: FloatArray, theirs: FloatArray) -> tuple[int, int, int]:
 
 
 def _records_grid(counts: Mapping[str, tuple[int, int, int]]) -> Grid:
-    """Show wins, ties and losses against the native method, beside the printed ones."""
+    """Compare wins, ties and losses against the native method with the printed ones."""
     table = printed_table("domingos-records")
     printed = {
         name: "-".join(f"{table.column(what)[i]:.0f}" for what in ("wins", "ties", "losses"))
@@ -232,7 +232,7 @@ def _spread_grid(spreads: Mapping[str, Mapping[str, Sequence[float]]]) -> Grid:
 
 
 def _noise_grid(records: Sequence[Record]) -> Grid:
-    """Show how uneven posteriors on noise are, beside the printed figures."""
+    """Show how uneven posteriors on noise are, with the printed figures."""
     table = printed_table("domingos-noise")
     names = ("rest_ratio", "agreement", "perplexity", "accuracy_bma", "accuracy_best")
     found = {name: figures(records, name) for name in names}

@@ -113,7 +113,7 @@ def two_class_trials(extent: Extent) -> list[Trial]:
 
 
 def two_class_report(records: Sequence[Record], extent: Extent) -> Report:
-    """Compare our errors with those that the MLRules paper prints of RuleFit."""
+    """Compare our errors with RuleFit's errors in the MLRules paper."""
     table = printed_table("mlrules-table1")
     sets = extent.choose_sets(table.data[:N_TWO_CLASS])
     printed = table.rows([table.sets[table.data.index(name)] for name in sets])

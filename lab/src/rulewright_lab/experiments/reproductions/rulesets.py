@@ -54,7 +54,7 @@ def table45_trials(extent: Extent) -> list[Trial]:
 
 
 def table45_report(records: Sequence[Record], extent: Extent) -> Report:
-    """Put our accuracies beside the printed ones, and rank ours among the printed rivals."""
+    """Compare our accuracies with the printed ones, and rank ours among the printed rivals."""
     table = printed_table("thesis-4.5")
     sets = extent.choose_sets(table.sets)
     printed = table.rows(sets)

@@ -127,7 +127,7 @@ def _names(extent: Extent) -> list[str]:
 
 
 def report(records: Sequence[Record], extent: Extent) -> Report:
-    """Put accuracy and rules beside the printed ones."""
+    """Compare accuracy and rules with the printed ones."""
     sets = _names(extent)
     printed = printed_table(ACCURACY).rows(sets)
     columns = {label: printed.column(label) for label in LEARNERS}

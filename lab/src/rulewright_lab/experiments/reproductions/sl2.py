@@ -49,7 +49,7 @@ def trials(extent: Extent) -> list[Trial]:
 
 
 def report(records: Sequence[Record], extent: Extent) -> Report:
-    """Put accuracy, rules and literals beside the printed ones."""
+    """Compare accuracy, rules and literals with the printed ones."""
     sets = extent.choose_sets(printed_table(ACCURACY).sets)
     kinds: dict[str, tuple[str, str, Callable[[float], float]]] = {
         "Accuracy in %": ("error", ACCURACY, error_to_accuracy),
