@@ -1,3 +1,5 @@
+from .data import DataWarning as DataWarning
+from .data import ModelWarning as ModelWarning
 from .data import read_table as read_table
 from .estimators import AveragedRulesClassifier as AveragedRulesClassifier
 from .estimators import C45RulesClassifier as C45RulesClassifier
@@ -39,6 +41,7 @@ from .plots import plot_calibration as plot_calibration
 from .plots import plot_confusion as plot_confusion
 from .plots import plot_dependence as plot_dependence
 from .plots import plot_explanation as plot_explanation
+from .plots import plot_gain as plot_gain
 from .plots import plot_importance as plot_importance
 from .plots import plot_interactions as plot_interactions
 from .plots import plot_precision_recall as plot_precision_recall

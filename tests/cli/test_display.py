@@ -95,20 +95,22 @@ def test_wide_tables_and_long_labels_are_cut(terminal):
 def test_reliability_and_sizes(terminal, model):
     """Figures are one line; of the sizes that were tried, the chosen one is marked."""
     figures = {"log_loss": 0.51234, "accuracy": 0.75, "brier": 0.1, "ece": 0.02}
+    half = {key.replace("brier", "brier_score_loss"): one for key, one in figures.items()}
     points = [(3, 0.61, 0.7), (9, 0.5, 0.8)]
     curve = [
         {"n_rules": n, "lambda": 0.1, "log_loss": loss, "log_loss_sd": 0.02, "accuracy": share}
         for n, loss, share in points
     ]
     summary = {
-        "reliability": {"rows": "left out", **figures, "uncalibrated": figures},
+        "reliability": {"rows": "left out", **figures, "uncalibrated": half},
         "compression": {"curve": curve, "n_rules_before": 25, "n_rules": 9, "chosen_by": "a rule"},
     }
     print_figures(terminal, replace(load_model(model), summary=summary))
     lines = [line.rstrip() for line in terminal.file.getvalue().splitlines()]
+    old = "Brier score (sum over classes)"  # as models of earlier versions store it
     assert lines == [
-        "on rows left out: accuracy 0.750, log-loss 0.512, Brier 0.100, ECE 0.020",
-        "  before calibration: accuracy 0.750, log-loss 0.512, Brier 0.100, ECE 0.020",
+        f"on rows left out: accuracy 0.750, log-loss 0.512, {old} 0.100, ECE 0.020",
+        "  before calibration: accuracy 0.750, log-loss 0.512, Brier score 0.100, ECE 0.020",
         "compression: 9 of 25 rules, chosen by a rule",
         "rules       log-loss  accuracy",
         "    3  0.610 ± 0.020     0.700",

@@ -143,7 +143,7 @@ def test_nothing_is_written_when_it_fails(cli_failure, model, loans, write, tmp_
 def test_thresholds_and_decisions(cli, cli_failure, model, loans):
     """A table of thresholds is printed, and another decision changes labels, not probabilities."""
     printed = cli("evaluate", model, loans, "--thresholds").stdout
-    assert "thresholds for the probability of yes, on 800 rows (68.2% yes)" in printed
+    assert "thresholds for the probability of no, on 800 rows (31.8% no)" in printed
     assert "expect slightly worse figures on new rows" in printed
     told = [
         json.loads(cli("evaluate", model, loans, "--json", "--thresholds", *decision).stdout)
@@ -159,7 +159,7 @@ def test_thresholds_and_decisions(cli, cli_failure, model, loans):
     balanced = [one["figures"]["balanced_accuracy"]["value"] for one in told]
     assert balanced[2] > balanced[0]
     best = told[0]["thresholds"]["best"]["accuracy"]
-    again = cli("evaluate", model, loans, "--json", "--decision", f"yes={best}").stdout
+    again = cli("evaluate", model, loans, "--json", "--decision", f"no={best}").stdout
     line = next(one for one in told[0]["thresholds"]["lines"] if one["threshold"] == best)
     assert json.loads(again)["figures"]["accuracy"]["value"] == pytest.approx(line["accuracy"])
     assert "'maybe' is no class" in cli_failure("evaluate", model, loans, "--decision", "maybe=0.3")

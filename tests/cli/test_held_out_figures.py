@@ -49,11 +49,14 @@ def test_the_figures_are_those_of_the_fit(cli, table, fits, tmp_path):
     origin, shown = summary["validation"]["rows"], cli("show", path).stdout
     assert f"on {origin}" in result.stdout
     assert f"on {origin}: " in shown
+    titles = {"auc": "AUC", "brier_score_loss": "Brier score", "log_loss": "log-loss"}
+    positive = summary["validation"]["positive"]
+    titles |= {key: f'{key} of "{positive}"' for key in ("recall", "precision")}
     for key, one in summary["validation"]["figures"].items():
-        title = {"auc": "AUC", "brier_score": "Brier", "log_loss": "log-loss"}.get(key, key)
-        title = title.replace("_", " ")
-        assert re.search(rf"{title}( score)? +{one['value']:.3f} ", result.stdout)
-        assert f"{title} {one['value']:.3f} [" in shown
+        title = titles.get(key, key.replace("_", " "))
+        if key not in ("ks", "gini"):
+            assert re.search(rf"{title} +{one['value']:.3f} ", result.stdout)
+            assert f"{title} {one['value']:.3f} [" in shown
         assert f"{one['value']:.3f}" in page.read_text()
     few = summary["price"][0]
     assert f"accuracy {few['accuracy']:.3f}, log-loss {few['log_loss']:.3f};" in shown
@@ -84,10 +87,9 @@ def test_outer_folds_are_announced(cli, table, fits, tmp_path):
     out = cli("learn", table, *QUICK, "--cv", 3, "--model", path).stdout
     assert fits == [100, 100, 100, 150]
     cost = "outer 3-fold cross-validation: 3 fits, each as long as that of the model"
-    assert out.index(cost) < out.index("majority class")
-    assert "out-of-fold training rows" not in out
+    assert out.index(cost) < out.index("balanced accuracy")
     stored = load_model(path).summary["validation"]["rows"]
-    assert stored == "training rows held out in turn (outer 3-fold cross-validation)"
+    assert stored == "out-of-fold training rows (outer 3-fold cross-validation, pooled)"
 
 
 def test_without_folds_inside_there_are_folds_around(cli, write, fits):

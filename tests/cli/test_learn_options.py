@@ -95,7 +95,7 @@ def test_cross_validated_figures_are_stored(cli, loans, tmp_path):
     """They are in the model, and `show` names the rows they are of."""
     path = tmp_path / "m.json"
     assert cli("learn", loans, *QUICK[:-1], 3, "--model", path).exit_code == 0
-    line = r"on training rows held out in turn \(3-fold cross-validation\): accuracy 0\.\d+ \["
+    line = r"on out-of-fold training rows \(3-fold cross-validation, pooled\): accuracy 0\.\d+ \["
     assert re.search(line, cli("show", path).stdout)
     content = json.loads(cli("show", path, "--json").stdout)
     assert content["summary"]["validation"]["n_rows"] == 800
@@ -235,7 +235,7 @@ def test_plain_data_tells_all(cli, loans, tmp_path):
     assert (content["rows"], content["task"]) == (800, "classification")
     assert len(content["columns"]) == 10
     assert content["learner"] == "ripper"
-    assert content["validation"]["rows"].endswith("(2-fold cross-validation)")
+    assert content["validation"]["rows"].endswith("(2-fold cross-validation, pooled)")
     assert [rule["text"] for rule in content["model"]["rules"]] == [
         f"IF {rule.body} THEN {rule.head.text(('no', 'yes'))}" for rule in load_model(path).rules
     ]

@@ -120,7 +120,7 @@ def messy(column, name="x"):
         ),
         pytest.param(
             lambda k: f"customer{k}",
-            "x: 40 different labels in 40 rows look like an id, left out by learn; --keep x learns "
+            "x: 40 different labels in 40 rows look like an id; left out by learn; --keep x learns "
             "from it",
             ["--keep", "x"],
             [],
@@ -128,7 +128,7 @@ def messy(column, name="x"):
         ),
         pytest.param(
             lambda k: f"wrote {k} times and left",
-            "x: 40 different labels in 40 rows look like free text, left out by learn; --keep x "
+            "x: 40 different labels in 40 rows look like free text; left out by learn; --keep x "
             "learns from it",
             ["--keep", "x"],
             [],
@@ -157,11 +157,10 @@ def messy(column, name="x"):
         ),
         pytest.param(
             lambda k: "paid" if target(k) == "yes" else "due",
-            "x: alone it predicts the target nearly perfectly (accuracy 100.0%); --drop x leaves "
-            "it out, unless it is known beforehand",
+            "x: it holds the target in the same or in other words; --drop x leaves it out",
             ["--drop", "x"],
             [],
-            id="leak",
+            id="copy",
         ),
         pytest.param(
             lambda k: ["Rome", "rome", "Oslo"][k % 3],

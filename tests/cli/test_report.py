@@ -79,7 +79,7 @@ def test_learning_writes_a_report_of_left_out_rows(cli, loans, tmp_path):
     assert result.exit_code == 0, result.output
     assert result.stdout.endswith(f"report written to {out}\n")
     text = out.read_text()
-    assert "held out in turn (3-fold cross-validation)" in text
+    assert "out-of-fold training rows (3-fold cross-validation, pooled)" in text
     assert "800 rows" in text
     assert "the rules are not evaluated on them" in text
     assert '"rows":null' in text

@@ -31,7 +31,7 @@ def test_a_figure_that_is_right_about_everything():
     codes = table.target.codes
     found = judge_answers(table, codes, np.eye(3)[codes])
     assert found.pop("balanced_accuracy") == 1.0
-    assert found == {"error": 0.0, "log_loss": 0.0, "brier": 0.0, "auc": 1.0}
+    assert found == {"error": 0.0, "log_loss": 0.0, "brier_score_loss": 0.0, "auc": 1.0}
 
 
 def test_rare_classes_count_as_much_as_others_in_balanced_accuracy():

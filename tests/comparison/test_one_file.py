@@ -39,16 +39,29 @@ def test_the_price_in_one_sentence():
     assert price.p_value == pytest.approx(holm(raw)[2])
     assert price.text == (
         "8 rules (compact) err on 21.0 % of the held-out rows, LightGBM on 20.4 %: readability "
-        f"costs 0.6 points, not significant (p = {price.p_value:.3f})."
+        f"costs 0.6 points, not significant (p = {price.p_value:.3f}, Holm-corrected)."
     )
+
+
+def test_p_values_stand_beside_their_correction():
+    """Each line has the p-value of its test and the one corrected by Holm's method."""
+    made = records(compact=FEW, ripper=[0.3, 0.31, 0.3, 0.28], mlrules=[0.22] * 4, hgb=BEST)
+    names = ["compact", "ripper", "mlrules", "hgb"]
+    rows = file_report("n", "t", [], made, ["mine"], names).grids[1].rows
+    raw, corrected = ([row[place] for row in rows] for place in (-2, -1))
+    others = ([0.3, 0.31, 0.3, 0.28], [0.22] * 4, BEST)
+    expected = [corrected_resampled_t(np.subtract(FEW, b), 90, 10).p_value for b in others]
+    assert raw == pytest.approx(expected)
+    assert corrected == pytest.approx(holm(raw))
+    assert len(set(corrected)) < len(set(raw))
 
 
 @pytest.mark.parametrize(
     ("shift", "text"),
     [
-        (0.1, "readability costs 10.0 points, significant (p < 0.001)."),
-        (0.0, "readability costs nothing, not significant (p = 1.000)."),
-        (-0.05, "readability costs nothing (5.0 points fewer errors), significant (p < 0.001)."),
+        (0.1, "readability costs 10.0 points, significant (p < 0.001, Holm-corrected)."),
+        (0.0, "readability costs nothing, not significant (p = 1.000, Holm-corrected)."),
+        (-0.05, "(5.0 points fewer errors), significant (p < 0.001, Holm-corrected)."),
     ],
 )
 def test_large_and_small_prices(shift, text):
@@ -76,4 +89,5 @@ def test_a_learner_that_failed_has_no_rank():
     ranks = {row[0]: row[2] for row in report.grids[0].rows}
     assert ranks == {"hgb": 1.25, "compact": 1.75, "forest": None}
     assert [row[0] for row in report.grids[1].rows] == ["hgb"]
+    assert report.grids[1].head[-2:] == ["p", "p (Holm)"]
     assert report.failure_lines() == ["forest on mine: broke (1 trials)"]

@@ -96,7 +96,7 @@ def test_reliability_is_finite(name, data):
     p = mlrules().fit(*data).predict_proba(data[0])
     figures = reliability(np.asarray(data[1], np.int32), p, absurd(name))
     assert np.isfinite(figures["log_loss"])
-    assert np.isfinite(figures["brier"])
+    assert np.isfinite(figures["brier_score_loss"])
 
 
 def test_sweeps_that_never_settle_end(monkeypatch):

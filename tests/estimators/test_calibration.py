@@ -150,7 +150,8 @@ def figures(labels, p, weights):
         top = int(np.argmax(row))
         right += weight * (top == label)
         gaps[min(int(np.ceil(row[top] * 10)) - 1, 9)] += weight * (row[top] - (top == label))
-    sums = {"log_loss": loss, "brier": brier, "ece": abs(gaps).sum(), "accuracy": right}
+    brier /= 2 if p.shape[1] == 2 else 1
+    sums = {"log_loss": loss, "brier_score_loss": brier, "ece": abs(gaps).sum(), "accuracy": right}
     return {name: value / total for name, value in sums.items()}
 
 
@@ -188,7 +189,7 @@ def test_the_figures_foretell_new_rows(name):
     noted = est.model_.summary["reliability"]
     real = figures(truth, est.predict_proba(new), np.ones(4000))
     trained = figures(y, est.predict_proba(X), np.ones(600))
-    for key in ("log_loss", "brier", "accuracy"):
+    for key in ("log_loss", "brier_score_loss", "accuracy"):
         assert abs(noted[key] - real[key]) < abs(trained[key] - real[key])
 
 

@@ -30,7 +30,7 @@ def test_one_model_has_one_set_of_figures(fitted):
     figures = {name: one["value"] for name, one in summary["validation"]["figures"].items()}
     known = summary["reliability"]
     assert known["rows"] == "out-of-fold"
-    assert known["brier"] == figures["brier_score"]
+    assert known["brier_score_loss"] == figures["brier_score_loss"]
     for name in ("accuracy", "log_loss"):
         assert known[name] == summary["price"][0][name] == figures[name]
     assert summary["validation"]["rows"].startswith(

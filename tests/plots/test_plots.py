@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,13 @@ from builders import every_learner, mixed_table, mlrules, ripper
 from rulewright.data import DataError
 from rulewright.model import class_of_interest, strongest
 from rulewright.report.answers import ask_model
-from rulewright.report.curves import calibration_curve, precision_curves, risk_curve, roc_curves
+from rulewright.report.curves import (
+    calibration_curve,
+    gain_curve,
+    precision_curves,
+    risk_curve,
+    roc_curves,
+)
 from rulewright.rules import Adds
 
 pytestmark = pytest.mark.native
@@ -35,6 +42,7 @@ OF_NUMBERS = rw.CompactRulesRegressor(random_state=0, cv=2).fit(NUMBERS)
 CHARTS = {
     "roc": lambda: rw.plot_roc(OF_TWO, TWO),
     "roc of three": lambda: rw.plot_roc(OF_THREE, THREE),
+    "gain": lambda: rw.plot_gain(OF_TWO, TWO),
     "precision": lambda: rw.plot_precision_recall(OF_THREE, THREE),
     "calibration": lambda: rw.plot_calibration(OF_TWO, TWO),
     "risk": lambda: rw.plot_risk_coverage(OF_TWO, TWO),
@@ -236,3 +244,16 @@ def test_one_class_has_no_curves():
     """Rows of a single class have neither hits nor misses."""
     with pytest.raises(DataError, match="rows of two classes"):
         rw.plot_roc(OF_TWO, TWO[TWO.y == "good"])
+
+
+def test_curves_are_of_the_class_that_is_named():
+    """`positive` chooses the class of ROC, precision and gain; several classes have none."""
+    known = ask_model(OF_TWO.model_, TWO, "").select_known()
+    for place, name in enumerate(known.names):
+        expected = gain_curve(replace(known, positive=place))
+        rows = drawn(rw.plot_gain(OF_TWO, TWO, positive=name))
+        np.testing.assert_allclose([row["y"] for row in rows][: len(expected.y)], expected.y)
+    with pytest.raises(ValueError, match="needs a model of two classes"):
+        rw.plot_roc(OF_THREE, THREE, positive=known.names[0])
+    with pytest.raises(ValueError, match="plot_roc draws several"):
+        rw.plot_gain(OF_THREE, THREE)

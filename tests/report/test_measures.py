@@ -4,12 +4,28 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.metrics import average_precision_score, log_loss, roc_auc_score, roc_curve
+from sklearn.metrics import (
+    average_precision_score,
+    brier_score_loss,
+    log_loss,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+    roc_curve,
+)
 
-from rulewright.evidence import ClassAnswers, NumberAnswers, measures, score_answers
+from rulewright.evidence import (
+    ClassAnswers,
+    NumberAnswers,
+    figures_of,
+    measures,
+    rank_interest,
+    score_answers,
+)
 from rulewright.report.curves import (
     calibration_curve,
     confusion,
+    gain_curve,
     precision_curves,
     risk_curve,
     roc_curves,
@@ -77,14 +93,14 @@ def test_figures_are_those_of_scikit_learn(n_classes):
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("name", ["Accuracy", "Log-loss", "Brier score", "AUC"])
+@pytest.mark.parametrize("name", ["accuracy", "log_loss", "brier_score_loss", "auc"])
 def test_intervals_of_classes_are_as_wide_as_resampling_says(name, n_classes):
     """An interval is about twice 1.96 standard deviations of the figure over resampled rows."""
     rng = np.random.default_rng(1)
     answers = noisy(rng, 300, n_classes)
-    figure = by_name(answers)[name]
+    (figure,) = (one for one in measures(answers) if one.key == name)
     assert figure.low < figure.value < figure.high
-    width = 2 * 1.96 * resampled(answers, name, rng)
+    width = 2 * 1.96 * resampled(answers, figure.name, rng)
     assert figure.high - figure.low == pytest.approx(width, rel=0.15)
 
 
@@ -140,7 +156,7 @@ def test_one_class_only_has_no_area():
 
 def test_roc_curve_is_that_of_scikit_learn():
     """The points lie on scikit-learn's curve."""
-    answers = noisy(np.random.default_rng(4), 100)
+    answers = replace(noisy(np.random.default_rng(4), 100), positive=1)
     (curve,) = roc_curves(answers)
     x, y, _ = roc_curve(answers.codes, answers.probabilities[:, 1], drop_intermediate=False)
     np.testing.assert_allclose((curve.x, curve.y), (x, y))
@@ -148,7 +164,7 @@ def test_roc_curve_is_that_of_scikit_learn():
 
 def test_the_area_under_precision_is_the_average_precision():
     """Steps of precision over recall add up to the average precision."""
-    answers = noisy(np.random.default_rng(5), 100)
+    answers = replace(noisy(np.random.default_rng(5), 100), positive=1)
     (curve,) = precision_curves(answers)
     area = float(np.diff(curve.x) @ curve.y[1:])
     expected = average_precision_score(answers.codes, answers.probabilities[:, 1])
@@ -202,3 +218,79 @@ def test_better_estimates_move_the_interval():
     assert width == pytest.approx(plain["Log-loss"].high - plain["Log-loss"].low)
     assert moved["Accuracy"].high <= 1.0
     assert moved["AUC"] == plain["AUC"]
+
+
+def rare(rng, n=400, share=0.1, weights=None):
+    """Make answers of two classes of which the second has this share."""
+    codes = (rng.random(n) < share).astype(int)
+    p = 1 / (1 + np.exp(-(rng.normal(size=n) + 2 * codes - 1.5)))
+    return two_classes(p, codes, weights)
+
+
+def test_figures_of_a_rare_class_are_those_of_scikit_learn():
+    """Average precision, recall, precision and the Brier score of two classes, with weights."""
+    rng = np.random.default_rng(6)
+    answers = rare(rng, weights=rng.integers(1, 4, 400))
+    found = {one.key: one for one in measures(answers)}
+    codes, p, weights = answers.codes, answers.probabilities[:, 1], answers.weights
+    given = {"sample_weight": weights}
+    expected = {
+        "average_precision": average_precision_score(codes, p, **given),
+        "recall": recall_score(codes, answers.chosen, **given),
+        "precision": precision_score(codes, answers.chosen, **given),
+        "brier_score_loss": brier_score_loss(codes, p, **given),
+        "gini": 2 * roc_auc_score(codes, p, **given) - 1,
+    }
+    assert {key: found[key].value for key in expected} == pytest.approx(expected)
+    share = np.average(codes, weights=weights)
+    baselines = {"average_precision": share, "precision": share, "recall": 0.0, "auc": 0.5}
+    assert {key: found[key].baseline for key in baselines} == pytest.approx(baselines)
+    for one in found.values():
+        assert one.low <= one.value <= one.high
+
+
+@pytest.mark.parametrize("key", ["average_precision", "recall", "precision", "ks", "gini"])
+def test_intervals_of_a_rare_class_are_about_as_wide_as_resampling_says(key):
+    """They are exact or asymptotic: within two thirds and three halves of the resampled width."""
+    rng = np.random.default_rng(7)
+    answers = rare(rng, 600, 0.15)
+    (figure,) = (one for one in measures(answers) if one.key == key)
+    width = 2 * 1.96 * resampled(answers, figure.name, rng)
+    assert 2 / 3 < (figure.high - figure.low) / width < 3 / 2
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_the_rarer_class_is_of_interest(place):
+    """Whichever place it has; equally frequent classes leave the second; a name goes first."""
+    codes = np.array([place] * 20 + [1 - place] * 80)
+    answers = two_classes(np.linspace(0.1, 0.9, 100), codes)
+    assert answers.interest == place
+    assert answers.interest_share == pytest.approx(0.2)
+    assert replace(answers, positive=1 - place).interest == 1 - place
+    assert two_classes([0.2, 0.7], [0, 1]).interest == 1
+    assert answers_of([0, 1, 2], np.eye(3)).interest is None
+
+
+def test_a_rare_class_opens_with_ranks():
+    """Below 20 % the headline has no accuracy; from there on it starts with it."""
+    rng = np.random.default_rng(8)
+    few, many = rare(rng, share=0.1), rare(rng, share=0.35)
+    assert [one.key for one in measures(few)][:3] == ["auc", "average_precision", "recall"]
+    assert measures(many)[0].key == "accuracy"
+
+
+def test_a_class_that_is_never_predicted_has_no_precision():
+    """Its recall is 0; the precision has no value, in plain data None."""
+    answers = two_classes([0.1, 0.2, 0.3, 0.1, 0.4], [0, 0, 0, 0, 1])
+    noted = figures_of(answers)
+    assert (noted["positive"], noted["positive_share"]) == ("b", pytest.approx(0.2))
+    assert noted["figures"]["recall"]["value"] == 0.0
+    assert noted["figures"]["precision"]["value"] is None
+
+
+def test_the_gain_curve_ends_at_all_rows():
+    """The most probable tenth of the rows holds the share that the decile table prints."""
+    answers = rare(np.random.default_rng(9))
+    curve, ranking = gain_curve(answers), rank_interest(answers)
+    assert (curve.x[-1], curve.y[-1]) == (1.0, 1.0)
+    assert curve.at(0.1) == pytest.approx(ranking.deciles()[0].gain, abs=0.01)

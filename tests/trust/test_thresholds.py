@@ -121,3 +121,15 @@ def test_wrong_input_is_refused(est, rows):
     three = mlrules().fit(*mixed_table(np.random.default_rng(0), 90, n_classes=3))
     with pytest.raises(ValueError, match="needs two classes, but the model has 3"):
         compare_thresholds(three, X, y)
+
+
+@pytest.mark.parametrize(("rarer", "other"), [("no", "yes"), ("yes", "no")])
+def test_the_rarer_class_is_compared_unless_another_is_named(rows, rarer, other):
+    """The model notes which class is rarer in its training rows; a name goes first."""
+    X, y = rows
+    few = (y == other) | (np.arange(len(y)) % 4 == 0)
+    model = mlrules(max_rules=3).fit({k: np.asarray(v)[few] for k, v in X.items()}, y[few]).model_
+    assert compare_thresholds(model, X, y).label == rarer
+    found = compare_thresholds(model, X, y, positive=other)
+    assert found.label == other
+    assert found.share == pytest.approx(np.mean(y == other))

@@ -46,7 +46,7 @@ def made_up(trial, error):
     if isinstance(trial, Calculation):
         return calculated(trial)
     record = {**trial.about(), "status": "ok", "n_test": 10, "error": error}
-    figures = ("log_loss", "brier", "auc", "predict_seconds", "memory_mb", "conditions")
+    figures = ("log_loss", "brier_score_loss", "auc", "predict_seconds", "memory_mb", "conditions")
     record |= dict.fromkeys(figures, 0.5) | {"rules": 1.5, "literals": 9.0}
     size = trial.protocol.sizes[trial.place.fold] if hasattr(trial.protocol, "sizes") else 100
     record |= {"n_train": size, "fit_seconds": size * np.log(size) / 1e6}

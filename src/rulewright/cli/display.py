@@ -11,6 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from rulewright.data import Finding, Numbers, Target
+from rulewright.evidence import BRIER, name_figure
 from rulewright.model import escape_line, header, shown_entries, strongest_rules, table_lines
 
 if TYPE_CHECKING:
@@ -39,9 +40,7 @@ _SUMMARY = {
     "constraints": "constraints",
 }
 
-_FIGURES = {"log_loss": "log-loss", "brier_score": "Brier", "auc": "AUC"} | {
-    name.lower(): name for name in ("R2", "MAE", "RMSE")
-}
+_HIDDEN_FIGURES = ("ks", "gini")  # of the line of `show`: they follow the AUC
 
 
 def make_console(stream: TextIO | None = None) -> Console:
@@ -128,17 +127,6 @@ def print_finding_notes(console: Console, findings: Sequence[Finding], file: obj
         console.print(Text(f"... and {more} more notes; 'rulewright inspect {file}' prints all"))
 
 
-def print_scores(console: Console, title: str, scores: Mapping[str, Sequence[Any]]) -> None:
-    """Print mean and standard deviation over the folds of each measure, one line per learner."""
-    titles = [_FIGURES.get(name, name) for name in next(iter(scores.values()))[0]._fields]
-    mean, spread = (".4g", ".2g") if "R2" in titles else (".3f", ".3f")
-    grid = _grid(title, **dict.fromkeys(titles, "right"))
-    for name, folds in scores.items():
-        measures = zip(*folds, strict=True)
-        grid.add_row(name, *(f"{np.mean(m):{mean}} ± {np.std(m):{spread}}" for m in measures))
-    console.print(grid)
-
-
 def print_grid(
     console: Console, head: Sequence[str], rows: Sequence[Sequence[str]], *, texts: bool = False
 ) -> None:
@@ -169,23 +157,38 @@ def print_summary(console: Console, model: RuleModel) -> None:
     for key, title in _SUMMARY.items():
         if key in model.summary:
             console.print(Text(f"{title}: {escape_line(_flat(model.summary[key]))}"))
-    if said := _validation(model.summary.get("validation")):
+    if said := _validation(model):
         console.print(Text(said))
     print_figures(console, model)
 
 
-def _validation(noted: Any) -> str:
+def _validation(model: RuleModel) -> str:
     """Write figures of rows that a model was not learned from; a file may hold anything."""
+    noted: Any = model.summary.get("validation")
     try:
+        positive = str(noted.get("positive", ""))
         parts = [
-            f"{_FIGURES.get(key, key.replace('_', ' '))} "
+            f"{write_figure_name(key, model, positive)} "
             f"{_digits(one['value'])} [{_digits(one['low'])}, {_digits(one['high'])}]"
             for key, one in noted["figures"].items()
-            if None not in (one["value"], one["low"], one["high"])
+            if None not in (one["value"], one["low"], one["high"]) and key not in _HIDDEN_FIGURES
         ]
         return f"on {escape_line(str(noted['rows']))}: {', '.join(parts)}"
     except (TypeError, ValueError, KeyError, AttributeError):
         return ""
+
+
+def write_figure_name(key: str, model: RuleModel, positive: str = "") -> str:
+    """Write the name of a figure as inside a sentence."""
+    name = escape_line(name_figure(key, len(model.head_names), positive))
+    return lower_first(name)
+
+
+def lower_first(name: str) -> str:
+    """Write a name as inside a sentence; names of people and acronyms stay."""
+    first = name.split()[0]
+    keeps = first.isupper() or first in ("Brier", "Gini")
+    return name if keeps else first.lower() + name.removeprefix(first)
 
 
 def _digits(value: float) -> str:
@@ -200,24 +203,29 @@ def print_settings(console: Console, model: RuleModel) -> None:
 
 
 def print_figures(console: Console, model: RuleModel, *, of_training: bool = True) -> None:
-    """Print the reliability of the probabilities, and the curve of the compression."""
-    figures, known = model.summary.get("reliability", {}), "validation" in model.summary
-    hidden = {"out-of-fold"} if known else set()  # the learner's own folds, printed already
-    if figures and figures["rows"] not in (hidden if of_training else {*hidden, "training"}):
+    """Print the reliability of the probabilities, and the curve of the compression.
+
+    A model with figures of held-out rows has those only: one set of figures.
+    """
+    figures = model.summary.get("reliability", {})
+    hidden = "validation" in model.summary or (
+        not of_training and figures.get("rows") == "training"
+    )
+    if figures and not hidden:
         counted_on = figures["rows"]
         left_out = counted_on.startswith("left out")
         rows = f"rows {counted_on}" if left_out else f"{counted_on} rows"
-        console.print(Text(f"on {escape_line(rows)}: {_reliability(figures)}"))
+        console.print(Text(f"on {escape_line(rows)}: {_reliability(figures, model)}"))
         if "uncalibrated" in figures:
-            before = _reliability(figures["uncalibrated"])
+            before = _reliability(figures["uncalibrated"], model)
             console.print(Text(f"  before calibration: {before}"))
     if "compression" in model.summary:
         print_curve(console, model.summary["compression"])
 
 
-def _reliability(figures: Mapping[str, Any]) -> str:
-    titles = {"accuracy": "accuracy", "log_loss": "log-loss", "brier": "Brier", "ece": "ECE"}
-    return ", ".join(f"{title} {figures[name]:.3f}" for name, title in titles.items())
+def _reliability(figures: Mapping[str, Any], model: RuleModel) -> str:
+    known = [key for key in ("accuracy", "log_loss", "brier", BRIER, "ece") if key in figures]
+    return ", ".join(f"{write_figure_name(key, model)} {figures[key]:.3f}" for key in known)
 
 
 def print_curve(console: Console, compression: Mapping[str, Any]) -> None:

@@ -10,10 +10,11 @@ from rich.console import Console
 from rich.text import Text
 
 from rulewright.cli.decisions import DECISION_HELP, read_decision_text
-from rulewright.cli.display import make_console, print_grid
+from rulewright.cli.display import lower_first, make_console, print_grid
 from rulewright.cli.opened_model import OpenedModel, Smiles, target_in
-from rulewright.cli.options import FileReading, group_options, print_decisions
+from rulewright.cli.options import FileReading, Positive, group_options, print_decisions
 from rulewright.cli.output import STDOUT, check_output, open_output
+from rulewright.data import DataError
 from rulewright.evidence import NONE, Answers, ClassAnswers, measures
 from rulewright.explain import EvaluatedRows
 from rulewright.model import ClassModel, RuleModel, escape_line, title_of
@@ -21,11 +22,13 @@ from rulewright.report import (
     Confusion,
     answers_on,
     confusion_of,
+    describe_interest,
     evaluation,
     is_learned_from,
     read_report_rows,
+    with_positive,
 )
-from rulewright.trust import ThresholdTable, compare_thresholds
+from rulewright.trust import ThresholdTable, tabulate_thresholds
 
 app = typer.Typer(add_completion=False)
 _SHOWN_CLASSES = 12
@@ -54,6 +57,7 @@ def evaluate(
         str | None,
         typer.Option(metavar="DECISION", help=DECISION_HELP, show_default="that of the model"),
     ] = None,
+    positive: Positive = None,
     thresholds: Annotated[
         bool,
         typer.Option(
@@ -80,9 +84,10 @@ def evaluate(
     table = read_report_rows(loaded, source, name, weights)
     print_decisions(table)
     rows = EvaluatedRows(loaded, table)
-    answers, seen = answers_on(rows, file.name), is_learned_from(rows)
+    answers = with_positive(answers_on(rows, file.name), positive, "--positive")
+    seen = is_learned_from(rows)
     about = {"model": str(model), "file": str(file), "target": name, "learned_from": seen}
-    compared = compare_thresholds(loaded, table) if thresholds else None
+    compared = _tabulate(answers) if thresholds else None
     with open_output(output) as stream:
         if as_json:
             content = {**about, **evaluation(answers), **_threshold_content(compared)}
@@ -98,6 +103,15 @@ def evaluate(
         if compared is not None:
             console.print()
             _print_thresholds(console, compared)
+
+
+def _tabulate(answers: Answers) -> ThresholdTable:
+    if not isinstance(answers, ClassAnswers) or answers.interest is None:
+        raise ValueError("--thresholds needs a model of two classes. Leave it out.")
+    known = answers.select_known()
+    if not 0 < known.interest_share < 1:
+        raise DataError("--thresholds needs rows of both classes.")
+    return tabulate_thresholds(known)
 
 
 def _decide_as_asked(model: RuleModel, decision: str | None) -> RuleModel:
@@ -136,17 +150,23 @@ def print_evaluation(console: Console, answers: Answers) -> None:
 
 
 def print_measures(console: Console, answers: Answers) -> None:
-    """Print each figure with its interval and what the same answer for all rows reaches."""
+    """Print each figure with its interval and a baseline, then how the rare class is found."""
     rows = [
         (
-            _in_line(one.name),
+            lower_first(one.name),
             one.text(one.value),
-            f"{one.text(one.low)} to {one.text(one.high)}",
+            f"{one.text(one.low)} to {one.text(one.high)}" if one.low == one.low else NONE,
             one.text(one.baseline),
         )
         for one in measures(answers)
     ]
     print_grid(console, (f"on {answers.origin}", "value", "95 % interval", "baseline"), rows)
+    if not isinstance(answers, ClassAnswers):
+        return
+    if found := describe_interest(answers.select_known()):
+        console.print()
+        for line in (found.rule, *found.facts):
+            console.print(Text(line.replace("\N{NO-BREAK SPACE}", " ")))
 
 
 def _print_thresholds(console: Console, found: ThresholdTable) -> None:
@@ -184,13 +204,8 @@ def _print_calibration(console: Console, found: Mapping[str, Any]) -> None:
         )
         for one in found["bins"]
     ]
-    head = (f"mean probability of {found['of']}", "share that is so", "95 % interval", "rows")
+    head = (f"mean probability of {found['of']}", "observed frequency", "95 % interval", "rows")
     print_grid(console, head, rows)
-
-
-def _in_line(name: str) -> str:
-    """Write the name of a figure as inside a sentence; names of people and acronyms stay."""
-    return name if name.isupper() or name.startswith("Brier") else name.lower()
 
 
 def _share(value: float | None) -> str:

@@ -79,8 +79,8 @@ def learn(
 
 
 def _print_learned(console: Console, learned: Learned, output: OutputOptions) -> None:
-    """Print the evaluation, unless a cross-validation printed it, and the rules."""
-    if learned.judged is not None and not learned.judged.is_printed:
+    """Print how well the model predicts, and the rules."""
+    if learned.judged is not None:
         console.print()
         print_measures(console, learned.judged.answers)
     console.print()

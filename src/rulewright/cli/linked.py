@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from rulewright import relational
+from rulewright.cli.evaluate import print_measures
 from rulewright.cli.learners import LearnerOptions, split_settings
 from rulewright.cli.opened_model import NOTED, SMILES, Smiles, smiles_texts
 from rulewright.cli.training import ColumnRoles, loading_once
 from rulewright.cli.validation import (
     HeldOutAnswers,
     Learned,
-    cross_validate_and_print,
+    cross_validate,
     draw_held_out,
 )
 from rulewright.data import (
@@ -179,6 +180,8 @@ class LinkedTables:
             judged = self._cross_validated(console, estimator, rows)
         fitted = _fit(estimator, rows)
         if left_out is not None:
+            if judged is not None:
+                print_measures(console, judged.answers)
             origin = f"{left_out.n_rows} rows held out"
             judged = HeldOutAnswers(_ask(fitted, left_out, origin), left_out.rows)
         fitted = _add_notes(fitted, self._notes(judged))
@@ -223,10 +226,10 @@ class LinkedTables:
     def _cross_validated(
         self, console: Console, estimator: Any, rows: LinkedInstances
     ) -> HeldOutAnswers | None:
-        name, asked = type(estimator.estimator or estimator).__name__, self.request
+        asked = self.request
         learn = partial(_fit, estimator)
         folds, seed = asked.judging.count_folds(), asked.learner.seed
-        return cross_validate_and_print(console, learn, name, rows, folds, seed, _ask)
+        return cross_validate(console, learn, rows, folds, seed, _ask)
 
     def _notes(self, judged: HeldOutAnswers | None) -> dict[str, Any]:
         """Return the notes for the summary of the model."""

@@ -1,11 +1,13 @@
 """`rulewright learn` from one table: in memory, or in parts of files of any size."""
 
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 
 from rulewright import report as reports
@@ -13,6 +15,7 @@ from rulewright import scale
 from rulewright.cli.classes import ClassOptions
 from rulewright.cli.constraints import errors_by_option, set_bias
 from rulewright.cli.display import print_data, print_finding_notes
+from rulewright.cli.evaluate import print_measures
 from rulewright.cli.learners import (
     FOR_MANY_CLASSES,
     NO_CONSTRAINTS,
@@ -29,10 +32,19 @@ from rulewright.cli.validation import (
     HeldOutAnswers,
     Judging,
     Learned,
-    cross_validate_and_print,
+    cross_validate,
     judge_by_file,
 )
-from rulewright.data import Finding, Source, Table, Target, Task, open_table
+from rulewright.data import (
+    DataWarning,
+    Finding,
+    ModelWarning,
+    Source,
+    Table,
+    Target,
+    Task,
+    open_table,
+)
 from rulewright.evidence import figures_of
 from rulewright.model import RuleModel, escape_line
 from rulewright.report import ask_model
@@ -66,10 +78,23 @@ class Fit:
         # Imported here: --help must not import scikit-learn.
         from rulewright.estimators import counting_training_rows  # noqa: PLC0415
 
-        name, has_own = type(self.estimator).__name__, self.estimator.CROSS_VALIDATES
+        has_own = self.estimator.CROSS_VALIDATES
         silent = counting_training_rows(self.estimator).set_params(verbose=0)
         learn = replace(self, estimator=silent).model
-        return cross_validate_and_print(console, learn, name, rows, n_folds, seed, has_own=has_own)
+        return cross_validate(console, learn, rows, n_folds, seed, has_own=has_own)
+
+    def model_with_notes(self, rows: Table) -> RuleModel:
+        """Learn from rows; what is wrong with the model is a note, as findings of the data are."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.filterwarnings("ignore", category=DataWarning)  # findings say the same
+            warnings.filterwarnings("always", category=ModelWarning)
+            model = self.model(rows)
+        for one in caught:
+            if issubclass(one.category, ModelWarning):
+                typer.echo(f"note: {one.message}", err=True)
+            else:
+                warnings.showwarning(one.message, one.category, one.filename, one.lineno)
+        return model
 
     def take_held_out(self, model: RuleModel) -> HeldOutAnswers | None:
         """Return the out-of-fold predictions of the fit's own folds, if there are any."""
@@ -123,6 +148,8 @@ class OneTable:
         if switched:
             console.print(NOTE_ON_MANY_CLASSES)
         model, judged = self._learn_and_evaluate(console, fit, table, tested)
+        if judged is not None:
+            judged = judged.with_positive(asked.classes.positive)
         model = _add_notes(model, judged, asked.target, asked.classes.positive)
         self._write(model, table, judged, findings)
         about = {"target": asked.target, "task": task, "learner": name}
@@ -165,8 +192,10 @@ class OneTable:
         judged, has_own = None, fit.estimator.CROSS_VALIDATES
         if n_folds := judging.count_folds(has_own=has_own):
             judged = fit.cross_validate(console, rows, n_folds, seed)
+            if judged is not None and not (left_out is None and tested is None):
+                print_measures(console, judged.answers)  # the model keeps figures of other rows
         fit.estimator.set_params(verbose=int(sys.stderr.isatty()))
-        model = fit.model(rows)
+        model = fit.model_with_notes(rows)
         if left_out is not None:
             origin = f"{len(left_out)} rows held out"
             judged = HeldOutAnswers(ask_model(model, left_out, origin), left_out)

@@ -29,6 +29,14 @@ file_option = partial(typer.Option, rich_help_panel=PANEL)
 MaxUnzipped = Annotated[
     int, file_option(min=1, metavar="BYTES", help="Maximum size of an unzipped file.")
 ]
+Positive = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CLASS",
+        help="Class of interest, of two: recall, precision, curves and deciles are about it.",
+        show_default="the rarer class",
+    ),
+]
 Nominal = Annotated[
     list[str] | None, file_option(metavar="COL", help="Treat numbers as labels (*).")
 ]

@@ -8,7 +8,7 @@ import typer
 
 from rulewright import report as reports
 from rulewright.cli.opened_model import OpenedModel, Smiles, smiles_texts, target_in
-from rulewright.cli.options import MaxUnzipped
+from rulewright.cli.options import MaxUnzipped, Positive
 from rulewright.cli.output import check_output
 from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions
 from rulewright.report import N_ROWS
@@ -53,6 +53,7 @@ def report(
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.")] = None,
+    positive: Positive = None,
     rows: ShownRows = N_ROWS,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="HTML file to write.")
@@ -90,6 +91,7 @@ def report(
         n_rows=rows,
         provenance={**notes, "command": _command(model, data, target, weights, by or [])},
         by=by or (),
+        positive=positive,
     )
     typer.echo(f"report written to {output}")
 

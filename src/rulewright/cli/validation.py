@@ -1,55 +1,41 @@
 """How good the rules of `learn` are on rows that they were not learned from."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
 from rich.console import Console
 
-from rulewright.cli.display import print_scores
-from rulewright.data import DataError, FileOptions, Source, Table, Target, open_table, optional
-from rulewright.estimators import affordable_folds, progress_bar
-from rulewright.evidence import (
-    Answers,
-    ClassAnswers,
-    NumberAnswers,
-    accuracy,
-    auc,
-    log_loss,
-    score_answers,
+from rulewright.data import (
+    DataError,
+    DataWarning,
+    FileOptions,
+    ModelWarning,
+    Source,
+    Table,
+    Target,
+    open_table,
+    optional,
 )
+from rulewright.estimators import affordable_folds, progress_bar
+from rulewright.evidence import Answers
 from rulewright.model import RuleModel, escape_line
-from rulewright.report import ask_model, join_answers, read_report_rows
+from rulewright.report import ask_model, join_answers, read_report_rows, with_positive
 from rulewright.search import offer_names
 
 _option = partial(typer.Option, rich_help_panel="How good the rules are")
 FOLDS = 10
 Codes: TypeAlias = NDArray[np.int32]
-Floats: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.intp]
-Learn: TypeAlias = Callable[[Rows, Rows], Floats]
-"""Learns from the rows of the first array and returns the probabilities of the second's."""
 Split: TypeAlias = tuple[Rows, Rows]
-
-
-class ClassScores(NamedTuple):
-    """Measures of predicted probabilities."""
-
-    accuracy: float
-    log_loss: float
-    auc: float
-
-
-def score_probabilities(codes: Codes, probabilities: Floats, weights: Floats) -> ClassScores:
-    """Return all measures of one set of rows."""
-    rows = (codes, probabilities, weights)
-    return ClassScores(accuracy(*rows), log_loss(*rows), auc(*rows))
+"""Training and test rows of a fold."""
 
 
 def stratified_splits(codes: Codes, n_folds: int, seed: int) -> list[Split]:
@@ -58,38 +44,6 @@ def stratified_splits(codes: Codes, n_folds: int, seed: int) -> list[Split]:
         n_folds, shuffle=True, random_state=seed
     )
     return list(folds.split(np.zeros(len(codes)), codes))
-
-
-def majority(codes: Codes, weights: Floats, n_classes: int) -> Learn:
-    """Return the learner that predicts the class shares of its training rows for every row."""
-
-    def learn(train: Rows, test: Rows) -> Floats:
-        totals = np.bincount(codes[train], weights[train], n_classes)
-        return np.tile(totals / totals.sum(), (len(test), 1))
-
-    return learn
-
-
-def cross_validate(
-    learn: Learn, codes: Codes, weights: Floats, splits: Sequence[Split]
-) -> Iterator[ClassScores]:
-    """Learn on each fold's training rows and yield the scores of its test rows."""
-    for train, test in splits:
-        yield score_probabilities(codes[test], learn(train, test), weights[test])
-
-
-class NumberScores(NamedTuple):
-    """Measures of predicted numbers."""
-
-    r2: float
-    mae: float
-    rmse: float
-
-
-def score_numbers(answers: NumberAnswers) -> NumberScores:
-    """Return all measures of one set of rows; R2 is NaN where the numbers do not vary."""
-    found = score_answers(answers)
-    return NumberScores(found.get("r2", np.nan), found["mae"], found["rmse"])
 
 
 def number_splits(kept: Rows, n_folds: int, seed: int) -> list[Split]:
@@ -106,7 +60,10 @@ class HeldOutAnswers(NamedTuple):
 
     answers: Answers
     rows: Table | None = None
-    is_printed: bool = False
+
+    def with_positive(self, positive: str | None) -> Self:
+        """Return the answers with the class of --positive as that of interest."""
+        return self._replace(answers=with_positive(self.answers, positive, "--positive"))
 
 
 class Learned(NamedTuple):
@@ -199,10 +156,9 @@ def judge_by_file(
     return HeldOutAnswers(ask_model(model, rows, f"{len(rows)} rows of {file.name}"), rows)
 
 
-def cross_validate_and_print(
+def cross_validate(
     console: Console,
     learn: Callable[[Any], Any],
-    name: str,
     table: Any,
     asked: int,
     seed: int,
@@ -210,7 +166,7 @@ def cross_validate_and_print(
     *,
     has_own: bool = False,
 ) -> HeldOutAnswers | None:
-    """Cross-validate and print the scores of each fold; None if rows are too few.
+    """Return the answers of all folds, pooled; None if rows are too few.
 
     The rows are a table, or something else that has rows to take and a target, if `ask` can ask
     what was learned about it. Around a learner that has its own folds, the cost is announced.
@@ -219,61 +175,19 @@ def cross_validate_and_print(
     splits = _splits(console, table, asked, seed)
     if len(splits) < 2:
         return None
-    title = f"{len(splits)}-fold cross-validation"
+    title = f"{'outer ' if has_own else ''}{len(splits)}-fold cross-validation"
     if has_own:
-        title = f"outer {title}"
-        console.print(f"{title}: {len(splits)} fits, each as long as that of the model", end="\n\n")
+        console.print(f"{title}: {len(splits)} fits, each as long as that of the model")
     parts = []
-    with progress_bar("cross-validation", len(splits), sys.stderr.isatty()) as advance:
+    progress = progress_bar("cross-validation", len(splits), sys.stderr.isatty())
+    with progress as advance, warnings.catch_warnings():
+        for category in (DataWarning, ModelWarning):  # the fit to all rows warns
+            warnings.filterwarnings("ignore", category=category)
         for train, test in splits:
             parts.append(ask(learn(table.take(train)), table.take(test), ""))
             advance()
-    _print_folds(console, title, name, parts, table, splits)
-    origin = f"training rows held out in turn ({title})"
-    joined = join_answers(parts, np.concatenate([test for _, test in splits]), origin)
-    return HeldOutAnswers(joined, is_printed=True)
-
-
-def _print_folds(
-    console: Console,
-    title: str,
-    name: str,
-    parts: list[Answers],
-    table: Table,
-    splits: list[Split],
-) -> None:
-    """Print the scores of the learner and of the same answer for all rows, fold by fold."""
-    weights = table.row_weights
-    if isinstance(table.target, Target):
-        codes = table.target.codes
-        baseline = majority(codes, weights, len(table.target.classes))
-        guessed = list(cross_validate(baseline, codes, weights, splits))
-        found = [_scores(part) for part in parts if isinstance(part, ClassAnswers)]
-        print_scores(console, title, {name: found, "majority class": guessed})
-        return
-    truth = table.known_numbers.values
-    means = [
-        NumberAnswers(
-            "",
-            truth[test],
-            np.full(len(test), np.average(truth[train], weights=weights[train])),
-            weights[test],
-        )
-        for train, test in splits
-    ]
-    numbers = [part for part in parts if isinstance(part, NumberAnswers)]
-    scores: dict[str, list[NumberScores]] = {
-        name: [score_numbers(part) for part in numbers],
-        "mean": [score_numbers(part) for part in means],
-    }
-    print_scores(console, title, scores)
-
-
-def _scores(answers: ClassAnswers) -> ClassScores:
-    """Give the scores of a fold; right is what is decided, which costs may change."""
-    right = float(np.average(~answers.wrong, weights=answers.weights))
-    found = score_probabilities(answers.codes, answers.probabilities, answers.weights)
-    return found._replace(accuracy=right)
+    origin = f"out-of-fold training rows ({title}, pooled)"
+    return HeldOutAnswers(join_answers(parts, np.concatenate([t for _, t in splits]), origin))
 
 
 def _splits(console: Console, table: Table, asked: int, seed: int) -> list[Split]:

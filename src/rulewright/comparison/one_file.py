@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 READABLE_RULES = 20
 """Maximum number of rules of a readable model."""
 _METHOD = (
-    "Ranks are means over the folds, 1 is best. p comes from the corrected resampled t test on "
-    "the folds, with Holm's correction. The best of several learners on the same folds looks "
-    "slightly better than it is."
+    "Ranks are means over the folds, 1 is best. p is from the corrected resampled t-test on the "
+    "folds. p (Holm) is corrected for the number of comparisons; Holm's method makes neighbouring "
+    "values equal where their order would otherwise change. The best of several learners on the "
+    "same folds looks slightly better than it is."
 )
 _ALPHA = 0.05
 _SMALLEST_POINTS = 0.05  # smaller differences are printed as 0.0
@@ -43,7 +44,10 @@ _TITLES = {
 
 
 class Price(NamedTuple):
-    """Loss of accuracy of a readable model compared with the best other one, in shares of rows."""
+    """Loss of accuracy of a readable model compared with the best other one, in shares of rows.
+
+    The p-value is corrected for the number of comparisons.
+    """
 
     readable: str
     rules: float
@@ -66,7 +70,7 @@ class Price(NamedTuple):
         if points < _SMALLEST_POINTS:
             fewer = f" ({-points:.1f} points fewer errors)" if points <= -_SMALLEST_POINTS else ""
             what = f"readability costs nothing{fewer}"
-        return f"{said}: {what}, {verdict} ({p_text(self.p_value)})."
+        return f"{said}: {what}, {verdict} ({p_text(self.p_value)}, Holm-corrected)."
 
 
 def file_report(
@@ -119,8 +123,9 @@ def price_of_reading(
     readable = min(few, key=lambda who: (errors[who], rules[who]))
     others = [who for who in learners if who not in few] or [w for w in learners if w != readable]
     rival = min(others, key=lambda who: errors[who])
-    p_values = dict(_p_values(records, learners, readable))
-    return Price(readable, rules[readable], errors[readable], rival, errors[rival], p_values[rival])
+    corrected = {who: p for who, _, p in _p_values(records, learners, readable)}
+    own = (readable, rules[readable], errors[readable])
+    return Price(*own, rival, errors[rival], corrected[rival])
 
 
 def _by_learner(records: Sequence[Record], figure: str, set_name: str) -> dict[str, float]:
@@ -130,8 +135,8 @@ def _by_learner(records: Sequence[Record], figure: str, set_name: str) -> dict[s
 
 def _p_values(
     records: Sequence[Record], learners: Sequence[str], control: str
-) -> list[tuple[str, float]]:
-    """Test one learner against each of the others, with Holm's correction."""
+) -> list[tuple[str, float, float]]:
+    """Test one learner against each of the others; return p without and with Holm's correction."""
     errors, others = fold_errors(records, learners), [who for who in learners if who != control]
     first = errors[:, learners.index(control)]
     n_train = float(np.mean([record["n_train"] for record in records if "n_train" in record]))
@@ -140,7 +145,7 @@ def _p_values(
         corrected_resampled_t(first - errors[:, learners.index(who)], n_train, n_test).p_value
         for who in others
     ]
-    return list(zip(others, holm(raw).tolist(), strict=True))
+    return list(zip(others, raw, holm(raw).tolist(), strict=True))
 
 
 def _sizes(
@@ -161,11 +166,12 @@ def _tests(records: Sequence[Record], learners: Sequence[str], control: str) -> 
     errors = fold_errors(records, learners)
     first = errors[:, learners.index(control)]
     rows: list[list[Cell]] = []
-    for who, p_value in _p_values(records, learners, control):
+    for who, *p_values in _p_values(records, learners, control):
         other = errors[:, learners.index(who)]
         record = f"{(first < other).sum()}-{(first > other).sum()}-{(first == other).sum()}"
-        rows.append([who, float((first - other).mean()), record, p_value])
-    head = [f"{control} against", "mean difference (negative: better)", "win-loss-tie", "p"]
+        rows.append([who, float((first - other).mean()), record, *p_values])
+    difference = "mean difference (negative: better)"
+    head = [f"{control} against", difference, "win-loss-tie", "p", "p (Holm)"]
     return Grid(f"Error: {control} against each, on {len(errors)} folds", head, rows, 4)
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import stats
 
+from rulewright.evidence import BRIER
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 DIGITS = 12
 """Number of significant decimals, relative to the largest figure."""
-PER_ROW = frozenset({"error", "log_loss", "brier"})
+PER_ROW = frozenset({"error", "log_loss", BRIER})
 """Figures that are means over test rows, so that folds are weighted by their rows."""
 
 

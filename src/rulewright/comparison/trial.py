@@ -23,7 +23,7 @@ import numpy as np
 
 from rulewright.data import Table, read_table
 from rulewright.estimators import stratified_folds
-from rulewright.evidence import auc, brier, log_loss
+from rulewright.evidence import BRIER, auc, brier, log_loss
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -117,7 +117,7 @@ def judge_answers(test: Table, codes: IntArray, shares: FloatArray) -> dict[str,
             np.mean([np.mean(codes[truth == k] == k) for k in np.unique(truth)])
         ),
         "log_loss": log_loss(truth, shares, weights),
-        "brier": brier(truth, shares, weights),
+        BRIER: brier(truth, shares, weights),
         "auc": auc(truth, shares, weights),
     }
 

@@ -4,6 +4,8 @@ from .doctor import examine as examine
 from .doctor import list_left_out as list_left_out
 from .errors import DataError as DataError
 from .errors import DataTypeError as DataTypeError
+from .errors import DataWarning as DataWarning
+from .errors import ModelWarning as ModelWarning
 from .errors import RowError as RowError
 from .errors import as_options as as_options
 from .errors import offer_names as offer_names
@@ -61,6 +63,8 @@ from .schema import Schema as Schema
 from .schema import check_distinct as check_distinct
 from .schema import column_and_word as column_and_word
 from .schema import label_of as label_of
+from .signs import LEAST_ROWS as LEAST_ROWS
+from .signs import find_signs as find_signs
 from .source import Raw as Raw
 from .source import Source as Source
 from .source import Wanted as Wanted

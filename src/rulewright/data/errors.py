@@ -1,4 +1,4 @@
-"""Errors about data: each names the column, the row and the remedy."""
+"""Errors and warnings about data and models: each names the column or row, and the remedy."""
 
 import difflib
 import json
@@ -60,3 +60,11 @@ class RowError(DataError):
 
 class RowTypeError(RowError, DataTypeError):
     """A value of an unsupported type in one row."""
+
+
+class DataWarning(UserWarning):
+    """The data are probably not what a person means to learn from: a leak, an id, a constant."""
+
+
+class ModelWarning(UserWarning):
+    """A fitted model that is probably of no use: it has no rules, or never predicts a class."""

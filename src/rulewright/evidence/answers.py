@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray, IntArray
     from rulewright.model import Costs
 
+_SAME = 0.02
+"""Shares of two classes that differ by less count as equal."""
+
 Places: TypeAlias = NDArray[np.integer[Any]]
 
 
@@ -24,7 +28,8 @@ class ClassAnswers:
     `origin` describes the rows, to be read after "on". The true class in `codes` is -1 if
     unknown to the model; `chosen` are the predicted classes. `flags` are further outputs per row,
     such as abstention; `costs` are the costs of predicting j when k is true. `estimates` has
-    figures with better estimates than these rows provide, see `measures`.
+    figures with better estimates than these rows provide, see `measures`. `positive` is the place
+    of the class of interest, of two; None leaves it to `interest`.
     """
 
     origin: str
@@ -36,6 +41,30 @@ class ClassAnswers:
     flags: dict[str, BoolArray] = field(default_factory=dict)
     costs: Costs | None = None
     estimates: Mapping[str, float] = field(default_factory=dict)
+    positive: int | None = None
+
+    @property
+    def interest(self) -> int | None:
+        """Place of the class of interest, of two: the one named or else the rarer one."""
+        if len(self.names) != 2:
+            return None
+        return find_rarer(*self._totals) if self.positive is None else self.positive
+
+    @property
+    def interest_share(self) -> float:
+        """Share of the class of interest in the rows; NaN without one."""
+        return math.nan if self.interest is None else float(self.class_shares[self.interest])
+
+    @property
+    def class_shares(self) -> FloatArray:
+        """Share of each class in the rows whose class the model knows."""
+        total = self._totals.sum()
+        return self._totals / total if total else self._totals
+
+    @property
+    def _totals(self) -> FloatArray:
+        counts = np.bincount(self.codes + 1, self.weights, len(self.names) + 1)
+        return counts[1:].astype(np.float64)
 
     @property
     def wrong(self) -> BoolArray:
@@ -68,6 +97,15 @@ class NumberAnswers:
     predicted: FloatArray
     weights: FloatArray
     estimates: Mapping[str, float] = field(default_factory=dict)
+
+
+def find_rarer(first: float, second: float) -> int:
+    """Return the place of the rarer of two classes; of about equally frequent ones the second.
+
+    Shares that differ by less than 0.02 count as equal, so that folds and samples of the same rows
+    mostly agree on the class.
+    """
+    return 0 if first - second < -_SAME * (first + second) else 1
 
 
 Answers: TypeAlias = ClassAnswers | NumberAnswers

@@ -17,6 +17,8 @@ import numpy as np
 from scipy.special import betaincinv
 
 from rulewright.bounds import selective_held_out_bound
+from rulewright.evidence.measure import BRIER
+from rulewright.evidence.ranking import Ranking
 
 if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray, IntArray
@@ -46,12 +48,20 @@ def row_losses(labels: IntArray, probabilities: FloatArray) -> FloatArray:
 
 
 def brier(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -> float:
-    """Give the mean of sum_k (p_k - [y = k])^2 over all classes, from 0 to 2.
+    """Give the Brier score as scikit-learn's ``brier_score_loss`` defines it.
 
-    With two classes this is twice the score of one class alone that some libraries report.
+    Of two classes it is the mean of (p - [y = k])^2 for one of them, from 0 to 1; of any other
+    number the sum of that over the classes, from 0 to 2.
     """
-    hit = labels[:, None] == np.arange(probabilities.shape[1])
-    return float(np.average(np.square(probabilities - hit).sum(axis=1), weights=weights))
+    return float(np.average(brier_scores(labels, probabilities), weights=weights))
+
+
+def brier_scores(labels: IntArray, probabilities: FloatArray) -> FloatArray:
+    """Give the Brier score of each row, see `brier`."""
+    n_classes = probabilities.shape[1]
+    hit = labels[:, None] == np.arange(n_classes)
+    squares: FloatArray = np.square(probabilities - hit).sum(axis=1)
+    return squares / 2 if n_classes == 2 else squares
 
 
 def calibration_error(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -> float:
@@ -70,35 +80,28 @@ def calibration_error(labels: IntArray, probabilities: FloatArray, weights: Floa
 def auc(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -> float:
     """Give the area under the ROC curve: of two classes, or the mean of each against the rest.
 
+    All rows are ranked together; folds are not averaged.
+
     Classes without weight, or without any beside them, are left out; NaN when none is left.
     """
     n_classes = probabilities.shape[1]
     kinds = [1] if n_classes == 2 else range(n_classes)
     areas = [
-        _area(probabilities[:, k], labels == k, weights)
+        Ranking.of(probabilities[:, k], labels == k, weights).auc
         for k in kinds
         if weights[labels == k].any() and weights[labels != k].any()
     ]
     return float(np.mean(areas)) if areas else float("nan")
 
 
-def _area(scores: FloatArray, positive: BoolArray, weights: FloatArray) -> float:
-    """Give the share of pairs in which the positive row has the higher score; ties count half."""
-    _, places = np.unique(scores, return_inverse=True)
-    ours = np.bincount(places, weights * positive)
-    others = np.bincount(places, weights * ~positive)
-    below = np.cumsum(others) - others / 2
-    return float((ours / ours.sum()) @ (below / others.sum()))
-
-
 def reliability(
     labels: IntArray, probabilities: FloatArray, weights: FloatArray
 ) -> dict[str, float]:
-    """Give all figures by name: log_loss, brier, ece, accuracy."""
+    """Give all figures by key: log_loss, brier_score_loss, ece, accuracy."""
     rows = (labels, probabilities, weights)
     return {
         "log_loss": log_loss(*rows),
-        "brier": brier(*rows),
+        BRIER: brier(*rows),
         "ece": calibration_error(*rows),
         "accuracy": accuracy(*rows),
     }

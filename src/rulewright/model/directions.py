@@ -50,7 +50,7 @@ def class_of_interest(model: RuleModel) -> int:
     for named in (summary.get("positive_class"), own):
         if named in names:
             return names.index(named)
-    if "weights" in summary or not isinstance(shares, list) or [len(names), len(shares)] != [2, 2]:
+    if not isinstance(shares, list) or [len(names), len(shares)] != [2, 2]:
         return min(1, max(0, len(names) - 1))
     known = all(isinstance(share, int | float) for share in shares)  # a file may hold anything
     return 0 if known and shares[0] - shares[1] < -_SAME * sum(shares) else 1

@@ -7,6 +7,7 @@ from .explanations import plot_importance as plot_importance
 from .explanations import plot_interactions as plot_interactions
 from .performance import plot_calibration as plot_calibration
 from .performance import plot_confusion as plot_confusion
+from .performance import plot_gain as plot_gain
 from .performance import plot_precision_recall as plot_precision_recall
 from .performance import plot_predictions as plot_predictions
 from .performance import plot_residuals as plot_residuals

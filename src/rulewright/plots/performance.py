@@ -22,26 +22,30 @@ from rulewright.report import (
     calibration_graph,
     confusion_of,
     drawn_classes,
+    gain_graph,
     precision_graph,
     predictions_graph,
     read_report_rows,
     residuals_graph,
     risk_graph,
     roc_graph,
+    with_positive,
 )
 
 _CELL = 56
 
 
-def plot_roc(model: Any, X: Any, y: Any = None, *, sample_weight: Any = None) -> alt.LayerChart:
+def plot_roc(
+    model: Any, X: Any, y: Any = None, *, sample_weight: Any = None, positive: Any = None
+) -> alt.LayerChart:
     """
-    Draw the ROC curve: the share of a class found over that of other rows taken for it.
+    Draw the ROC curve: the recall of a class over the false-positive rate.
 
     Parameters
     ----------
     model : RuleModel or fitted estimator
-        A model of classes. Of two classes the curve of the second is drawn, of more those of the
-        six most frequent.
+        A classification model. With two classes the curve of the rarer one is drawn, with several
+        those of the six most frequent.
     X : table
         Rows that the model was not learned from: anything ``read_table`` reads.
     y : array-like or str, optional
@@ -49,23 +53,41 @@ def plot_roc(model: Any, X: Any, y: Any = None, *, sample_weight: Any = None) ->
         a Table was read with.
     sample_weight : array-like or str, optional
         Weights of the rows, or the name of their column in X.
+    positive : label, optional
+        The class of interest, of two; by default the rarer one.
     """
-    return graph_chart(roc_graph(_classes("plot_roc", model, X, y, sample_weight, curves=True)))
+    known = _classes("plot_roc", model, X, y, sample_weight, positive, curves=True)
+    return graph_chart(roc_graph(known))
 
 
 def plot_precision_recall(
-    model: Any, X: Any, y: Any = None, *, sample_weight: Any = None
+    model: Any, X: Any, y: Any = None, *, sample_weight: Any = None, positive: Any = None
 ) -> alt.LayerChart:
     """Draw precision over recall; parameters as in `plot_roc`."""
     name = "plot_precision_recall"
-    return graph_chart(precision_graph(_classes(name, model, X, y, sample_weight, curves=True)))
+    known = _classes(name, model, X, y, sample_weight, positive, curves=True)
+    return graph_chart(precision_graph(known))
+
+
+def plot_gain(
+    model: Any, X: Any, y: Any = None, *, sample_weight: Any = None, positive: Any = None
+) -> alt.LayerChart:
+    """Draw the share of a class found over the share of rows; parameters as in `plot_roc`.
+
+    Rows are ranked by the probability of the class, of two: the most probable come first.
+    """
+    known = _classes("plot_gain", model, X, y, sample_weight, positive, curves=True)
+    if known.interest is None:
+        raise ValueError("plot_gain needs a model of two classes: plot_roc draws several")
+    return graph_chart(gain_graph(known))
 
 
 def plot_calibration(
-    model: Any, X: Any, y: Any = None, *, sample_weight: Any = None
+    model: Any, X: Any, y: Any = None, *, sample_weight: Any = None, positive: Any = None
 ) -> alt.LayerChart:
-    """Draw how often a class is the true one over its probability; parameters as in `plot_roc`."""
-    return graph_chart(calibration_graph(_classes("plot_calibration", model, X, y, sample_weight)))
+    """Draw observed frequencies over predicted probabilities; parameters as in `plot_roc`."""
+    known = _classes("plot_calibration", model, X, y, sample_weight, positive)
+    return graph_chart(calibration_graph(known))
 
 
 def plot_risk_coverage(
@@ -128,10 +150,17 @@ def _answers(
 
 
 def _classes(
-    what: str, model: Any, X: Any, y: Any, sample_weight: Any, *, curves: bool = False
+    what: str,
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    positive: Any = None,
+    *,
+    curves: bool = False,
 ) -> ClassAnswers:
     """Ask a model of classes about the rows whose class it knows."""
-    answers = _answers(what, model, X, y, sample_weight)
+    answers = with_positive(_answers(what, model, X, y, sample_weight), positive)
     if not isinstance(answers, ClassAnswers):
         raise ValueError(
             f"{what} needs a model of classes: plot_predictions and plot_residuals draw numbers"

@@ -4,6 +4,7 @@ from .answers import ask_model as ask_model
 from .answers import is_learned_from as is_learned_from
 from .answers import join_answers as join_answers
 from .answers import read_report_rows as read_report_rows
+from .answers import with_positive as with_positive
 from .curves import Confusion as Confusion
 from .curves import confusion_of as confusion_of
 from .curves import drawn_classes as drawn_classes
@@ -18,6 +19,8 @@ from .page import file_notes as file_notes
 from .page import report_html as report_html
 from .page import write_report as write_report
 from .performance import calibration_graph as calibration_graph
+from .performance import describe_interest as describe_interest
+from .performance import gain_graph as gain_graph
 from .performance import precision_graph as precision_graph
 from .performance import predictions_graph as predictions_graph
 from .performance import residuals_graph as residuals_graph

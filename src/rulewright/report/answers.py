@@ -10,7 +10,14 @@ import numpy as np
 from rulewright.data import Derivable, Table, open_table, read_like
 from rulewright.evidence import Answers, ClassAnswers, NumberAnswers
 from rulewright.explain import EvaluatedRows
-from rulewright.model import ClassModel, LowestCost, RuleModel, escape_line
+from rulewright.model import (
+    ClassModel,
+    LowestCost,
+    RuleModel,
+    class_of_interest,
+    escape_line,
+    read_class,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +48,17 @@ def answers_on(rows: EvaluatedRows, origin: str) -> Answers:
         rows.weights,
         model.flags(scores),
         model.decision.costs if isinstance(model.decision, LowestCost) else None,
+        positive=class_of_interest(model),
     )
+
+
+def with_positive(answers: Answers, positive: Any, option: str = "positive") -> Answers:
+    """Return the answers with another class of interest, if one is named."""
+    if positive is None:
+        return answers
+    if not isinstance(answers, ClassAnswers) or len(answers.names) != 2:
+        raise ValueError(f"{option}={positive!r} needs a model of two classes. Leave it out.")
+    return replace(answers, positive=read_class(positive, answers.names, option))
 
 
 def join_answers(parts: Sequence[Answers], places: Places, origin: str) -> Answers:

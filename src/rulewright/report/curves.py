@@ -13,10 +13,12 @@ import numpy as np
 from rulewright.evidence import (
     Answers,
     ClassAnswers,
+    Ranking,
     calibration_error,
     count_risk_coverage,
     effective_number,
     figures_of,
+    rank_interest,
     share_interval,
 )
 from rulewright.html import cut_line
@@ -51,43 +53,53 @@ class Curve(NamedTuple):
 
 
 def drawn_classes(answers: ClassAnswers) -> list[int]:
-    """Give the classes that have curves: of two the second, else the most frequent ones."""
-    totals = np.bincount(answers.codes, answers.weights, len(answers.names))
-    ranked = [int(k) for k in np.argsort(-totals, kind="stable") if 0 < totals[k] < totals.sum()]
-    return [1][: len(ranked)] if len(answers.names) == 2 else ranked[:MOST_CURVES]
+    """Give the classes that have curves: of two that of interest, else the most frequent ones."""
+    shares = answers.class_shares
+    ranked = [int(k) for k in np.argsort(-shares, kind="stable") if 0 < shares[k] < 1]
+    place = answers.interest
+    return ranked[:MOST_CURVES] if place is None else [place][: len(ranked)]
 
 
 def roc_curves(answers: ClassAnswers) -> list[Curve]:
-    """Give the share of rows of a class found against the share of other rows taken for it."""
+    """Give the recall of a class against the false-positive rate."""
     found = []
     for k in drawn_classes(answers):
-        hits, misses = _above(answers, k)
-        start = np.zeros(1)
-        x, y = (np.append(start, part / part[-1]) for part in (misses, hits))
+        ranking = _ranking(answers, k)
+        x, y = (np.append(0.0, part) for part in (ranking.false_positive_rate, ranking.recall))
         found.append(Curve(answers.names[k], *_thin_points(x, y)))
     return found
 
 
 def precision_curves(answers: ClassAnswers) -> list[Curve]:
-    """Give the share of right ones among rows taken for a class against the share found."""
+    """Give the precision of a class against its recall."""
     found = []
     for k in drawn_classes(answers):
-        hits, misses = _above(answers, k)
-        some = hits + misses > 0
-        x, y = hits[some] / hits[-1], hits[some] / (hits + misses)[some]
+        ranking = _ranking(answers, k)
+        some = ranking.hits + ranking.alarms > 0
+        x, y = ranking.recall[some], ranking.precision[some]
         x, y = np.append(0.0, x), np.append(y[0], y)  # fewer rows, as precise
         found.append(Curve(answers.names[k], *_thin_points(x, y)))
     return found
 
 
+def gain_curve(answers: ClassAnswers) -> Curve:
+    """Give the share of the class of interest found against the share of rows, ranked by it."""
+    (k,) = drawn_classes(answers)
+    ranking = _ranking(answers, k)
+    taken = np.append(0.0, ranking.hits + ranking.alarms)
+    x, y = taken / taken[-1], np.append(0.0, ranking.recall)
+    return Curve(answers.names[k], *_thin_points(x, y))
+
+
 def calibration_curve(answers: ClassAnswers) -> Curve:
     """Give the share of rows that are right in bins of like probability, with intervals.
 
-    The probability is that of the second of two classes, of more classes that of the most probable.
+    The probability is that of the class of interest; with several classes that of the most probable
+    class.
     """
-    two = len(answers.names) == 2
-    chance = answers.probabilities[:, 1] if two else answers.probabilities.max(axis=1)
-    right = answers.codes == (1 if two else answers.probabilities.argmax(axis=1))
+    place, p = answers.interest, answers.probabilities
+    chance = p.max(axis=1) if place is None else p[:, place]
+    right = answers.codes == (p.argmax(axis=1) if place is None else place)
     edges = np.unique(np.quantile(chance, np.linspace(0, 1, _BINS + 1)[1:-1], method="nearest"))
     bins = np.searchsorted(edges, chance)
     points = []
@@ -119,14 +131,8 @@ def confusion(answers: ClassAnswers, kept: Places) -> FloatArray:
     return table
 
 
-def _above(answers: ClassAnswers, k: int) -> tuple[FloatArray, FloatArray]:
-    """Give the weight of rows of a class, and of others, from each probability of it upwards."""
-    values, places = np.unique(-answers.probabilities[:, k], return_inverse=True)
-    ours = answers.codes == k
-    hits, misses = np.zeros(len(values)), np.zeros(len(values))
-    np.add.at(hits, places, answers.weights * ours)
-    np.add.at(misses, places, answers.weights * ~ours)
-    return np.cumsum(hits), np.cumsum(misses)
+def _ranking(answers: ClassAnswers, k: int) -> Ranking:
+    return Ranking.of(answers.probabilities[:, k], answers.codes == k, answers.weights)
 
 
 def _thin_points(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -195,20 +201,32 @@ def evaluation(answers: Answers) -> dict[str, Any]:
     return {
         **figures_of(answers),
         "classes": [dict(zip(keys, row, strict=True)) for row in rows],
+        **_interest(answers.select_known()),
         "confusion": {"classes": found.names, "true_by_predicted": found.table},
         "calibration": _calibration(answers.select_known()),
         "coverage": _coverage(answers.select_known()),
     }
 
 
+def _interest(known: ClassAnswers) -> dict[str, Any]:
+    """Give gain and lift by decile and the recall at some precisions, of the class of interest."""
+    ranking = rank_interest(known)
+    if ranking is None:
+        return {}
+    return {
+        "deciles": [one._asdict() for one in ranking.deciles()],
+        "recall_at_precision": [one._asdict() for one in ranking.recalls()],
+    }
+
+
 def _calibration(known: ClassAnswers) -> dict[str, Any]:
-    curve, two = calibration_curve(known), len(known.names) == 2
+    curve, place = calibration_curve(known), known.interest
     parts = (curve.x, curve.y, curve.low, curve.high, curve.weights)
     bins = zip(*(part.tolist() for part in parts if part is not None), strict=True)
     keys = ("probability", "share", "low", "high", "weight")
     return {
         "ece": calibration_error(known.codes, known.probabilities, known.weights),
-        "of": known.names[1] if two else "the most probable class",
+        "of": "the most probable class" if place is None else known.names[place],
         "bins": [dict(zip(keys, one, strict=True)) for one in bins],
     }
 

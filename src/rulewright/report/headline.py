@@ -9,7 +9,7 @@ import numpy as np
 
 from rulewright.evidence import ClassAnswers
 from rulewright.html import cut_line
-from rulewright.model import class_of_interest, write_count
+from rulewright.model import write_count
 from rulewright.report.numbers import format_number, format_percent
 
 if TYPE_CHECKING:
@@ -59,9 +59,13 @@ def _class_figures(model: RuleModel, answers: Answers, found: dict[str, Measure]
     assert isinstance(answers, ClassAnswers)
     known = answers.select_known()
     parts = []
-    if len(answers.names) == 2 and len(known.codes):
-        k = class_of_interest(model)
-        true, said, name = known.codes == k, known.chosen == k, cut_line(answers.names[k], 24)
+    if known.interest is not None and len(known.codes):
+        k = known.interest
+        true, said, name = (
+            known.codes == k,
+            known.chosen == k,
+            cut_line(known.names[known.interest], 24),
+        )
         if true.any():
             recall = float(np.average(said[true], weights=known.weights[true]))
             parts.append(f'finds {format_percent(recall)} of the "{name}" rows')

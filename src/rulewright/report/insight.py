@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright.evidence import BRIER, name_figure
 from rulewright.explain import importance
 from rulewright.html import cut_line
 from rulewright.model import (
@@ -149,16 +150,23 @@ def price_lines(model: RuleModel) -> list[dict[str, str]]:
 
 def stored_figures(model: RuleModel) -> tuple[str, dict[str, float]]:
     """Give the figures that the model keeps, after the name of the rows they are of."""
+    n_classes = len(model.head_names)
     try:
         noted = model.summary["validation"]
-        known = {_TITLES[key]: float(one["value"]) for key, one in noted["figures"].items()}
+        positive = str(noted.get("positive", ""))
+        known = {
+            escape_line(name_figure(key, n_classes, positive)): float(one["value"])
+            for key, one in noted["figures"].items()
+            if one["value"] is not None
+        }
         return str(noted["rows"]), known
     except (TypeError, ValueError, KeyError, AttributeError):
         pass  # not evaluated, or a file that holds anything
     try:
         noted = model.summary["reliability"]
         rows = str(noted["rows"])
-        return f"{rows} rows", {t: float(noted[key]) for key, t in _TITLES.items() if key in noted}
+        keys = [key for key in ("accuracy", "log_loss", "brier", BRIER, "ece") if key in noted]
+        return f"{rows} rows", {name_figure(key, n_classes): float(noted[key]) for key in keys}
     except (TypeError, ValueError, KeyError):
         return "", {}
 

@@ -47,6 +47,7 @@ def report_html(
     n_rows: int = N_ROWS,
     provenance: Mapping[str, str] | None = None,
     findings: Sequence[Finding] | None = None,
+    positive: Any = None,
     by: str | Sequence[str] = (),
 ) -> str:
     """Describe a model, how well it predicts, and the data, as one HTML page.
@@ -81,6 +82,9 @@ def report_html(
         Where model and data come from, such as names and hashes of files.
     findings : sequence of Finding, optional
         Data problems to list; by default those that `examine` finds in the rows.
+    positive : label, optional
+        The class of interest, of two, that curves, recall and deciles are about; by default the
+        rarer one.
     by : str or sequence of str, optional
         Columns of X whose groups get figures of their own, such as ``by=["region"]``. The model
         need not use them. Numbers with many values are divided at their quartiles.
@@ -116,6 +120,7 @@ def report_html(
         provenance=noted,
         findings=findings,
         pictures=pictures,
+        positive=positive,
         by=group_columns(X, model, by),
         target=_name_of(y),
     )

@@ -1,4 +1,4 @@
-"""How good the answers are: figures, charts with what they show in words, the confusion matrix."""
+"""How well a model predicts: figures, charts with captions, confusion, deciles, thresholds."""
 
 from __future__ import annotations
 
@@ -6,34 +6,74 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rulewright.evidence import Answers, ClassAnswers, Measure, NumberAnswers, measures
+from rulewright.evidence import (
+    Answers,
+    ClassAnswers,
+    Decile,
+    Measure,
+    NumberAnswers,
+    RecallAt,
+    measures,
+    rank_interest,
+)
 from rulewright.html import cut_line
 from rulewright.model import write_count
 from rulewright.report.curves import (
     Confusion,
+    Curve,
     calibration_curve,
     confusion_of,
     drawn_classes,
+    gain_curve,
     precision_curves,
     risk_curve,
     roc_curves,
 )
 from rulewright.report.figures import Axis, ChartLine, LineChart, percent_text
 from rulewright.report.numbers import format_number
-from rulewright.trust import certify_held_out
+from rulewright.trust import ThresholdTable, certify_held_out, tabulate_thresholds
 
 _SHOWN_POINTS = 600
 
 
 @dataclass(frozen=True)
+class Interest:
+    """How well the class of interest, of two, is ranked and found.
+
+    Parameters
+    ----------
+    name : str
+        The class.
+    share : float
+        Its share of the rows.
+    rule : str
+        Why it is the class of interest, as a sentence.
+    deciles : list of Decile
+        Gain and lift of ten groups of rows, the most probable first.
+    facts : list of str
+        Gain of the first decile, and recall at chosen precisions, as sentences.
+    thresholds : ThresholdTable
+        What each threshold finds, misses and costs.
+    """
+
+    name: str
+    share: float
+    rule: str
+    deciles: list[Decile]
+    facts: list[str]
+    thresholds: ThresholdTable
+
+
+@dataclass(frozen=True)
 class Performance:
-    """All that is told about how good answers are."""
+    """How well the model predicts: all that a report says about it."""
 
     origin: str
     n_rows: int
     figures: list[Measure]
     drawings: list[LineChart]
     confusion: Confusion | None = None
+    interest: Interest | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -53,19 +93,55 @@ def _of_classes(answers: ClassAnswers, *, fresh: bool) -> Performance:
     known = answers.select_known()
     drawings = [calibration_graph(known), risk_graph(known)]
     if drawn_classes(known):
-        drawings = [roc_graph(known), precision_graph(known), *drawings]
+        gain = [] if known.interest is None else [gain_graph(known)]
+        drawings = [roc_graph(known), precision_graph(known), *gain, *drawings]
     return Performance(
         answers.origin,
         len(answers.codes),
         measures(answers),
         drawings,
         confusion_of(answers),
+        describe_interest(known),
         _notes(answers, fresh=fresh),
+    )
+
+
+def describe_interest(known: ClassAnswers) -> Interest | None:
+    """Describe how the class of interest is found; None without rows of both classes."""
+    ranking, place = rank_interest(known), known.interest
+    if ranking is None or place is None:
+        return None
+    name = cut_line(known.names[place], 24)
+    named = known.positive is not None and ranking.share > 0.5
+    why = "it was named" if named else "the rarer of the two classes"
+    share = percent_text(ranking.share)
+    rule = f'The class of interest ("positive") is "{name}", {share} of the rows: {why}.'
+    deciles, thresholds = ranking.deciles(), tabulate_thresholds(known)
+    top = (
+        f"The 10 % of rows with the highest probability hold {percent_text(deciles[0].gain)} of "
+        f'the "{name}" rows (lift {deciles[0].lift:.2f}).'
+    )
+    facts = [top, *(_recall_text(one, name) for one in ranking.recalls())]
+    return Interest(name, ranking.share, rule, deciles, facts, thresholds)
+
+
+def _recall_text(found: RecallAt, name: str) -> str:
+    at = f"at a precision of at least {percent_text(found.precision)}"
+    if found.threshold is None:
+        return f'No threshold finds "{name}" rows {at}.'
+    return (
+        f'{at.capitalize()}, the model finds {percent_text(found.recall)} of the "{name}" rows '
+        f"(threshold {found.threshold:.3g})."
     )
 
 
 def _notes(answers: ClassAnswers, *, fresh: bool) -> list[str]:
     notes = []
+    if answers.estimates:
+        notes.append(
+            "the figures are averaged over repeated folds and corrected for the choice of the "
+            "size; charts, deciles, thresholds and the confusion matrix show the first repetition"
+        )
     abstains = answers.flags.get("abstains")
     if abstains is not None and abstains.any():
         rest = ~abstains
@@ -87,49 +163,70 @@ def _notes(answers: ClassAnswers, *, fresh: bool) -> list[str]:
 
 
 def roc_graph(answers: ClassAnswers) -> LineChart:
-    """Draw the share of a class found over the share of other rows taken for it."""
+    """Draw the recall of a class over the false-positive rate."""
     curves = roc_curves(answers)
     lines = [ChartLine("" if len(curves) == 1 else c.name, c.x, c.y) for c in curves]
     chance = ChartLine("", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "reference")
-    at = [f"{percent_text(c.at(0.1))} of {cut_line(c.name, 24)}" for c in curves]
-    text = f"Where 10 % of other rows are taken for it, the model finds {', '.join(at)}."
-    x = Axis("share of other rows taken for the class", 0, 1, percent=True)
-    y = Axis("share of the class found", 0, 1, percent=True)
-    return LineChart("ROC curve", [*lines, chance], x, y, f"{text} Dashed: guessing.")
+    text = f"At a false-positive rate of 10 %, the model finds {_at_each(curves, 0.1)}."
+    x = Axis("false-positive rate", 0, 1, percent=True)
+    y = Axis("recall: share of the class found", 0, 1, percent=True)
+    return LineChart("ROC curve", [*lines, chance], x, y, f"{text} Dashed: random ranking.")
+
+
+def _at_each(curves: list[Curve], x: float) -> str:
+    """Write what share of the rows of each class is found at a place."""
+    return ", ".join(
+        f'{percent_text(c.at(x))} of the "{cut_line(c.name, 24)}" rows' for c in curves
+    )
 
 
 def precision_graph(answers: ClassAnswers) -> LineChart:
     """Draw precision over recall."""
     curves = precision_curves(answers)
     lines = [ChartLine("" if len(curves) == 1 else c.name, c.x, c.y) for c in curves]
-    at = [f"{percent_text(c.at(0.5))} for {cut_line(c.name, 24)}" for c in curves]
-    text = f"Where half of the rows of a class are found, precision is {', '.join(at)}."
+    at = ", ".join(f'{percent_text(c.at(0.5))} for "{cut_line(c.name, 24)}"' for c in curves)
+    text = f"At a recall of 50 %, precision is {at}."
     if len(curves) == 1:
-        base = float(np.average(answers.codes == 1, weights=answers.weights))
+        base = float(answers.class_shares[drawn_classes(answers)[0]])
         level = ChartLine("", np.array([0.0, 1.0]), np.array([base, base]), "reference")
-        lines, text = [*lines, level], f"{text} Dashed: guessing ({percent_text(base)})."
+        lines, text = [*lines, level], f"{text} Dashed: random ranking ({percent_text(base)})."
     x = Axis("recall: share of the class found", 0, 1, percent=True)
-    y = Axis("precision: share that is right", 0, 1, percent=True)
+    y = Axis("precision", 0, 1, percent=True)
     return LineChart("Precision and recall", lines, x, y, text)
 
 
+def gain_graph(answers: ClassAnswers) -> LineChart:
+    """Draw the share of the class of interest found over the share of rows, ranked by it."""
+    curve = gain_curve(answers)
+    chance = ChartLine("", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "reference")
+    found, name = curve.at(0.1), cut_line(curve.name, 24)
+    text = (
+        f'The 10 % of rows with the highest probability hold {percent_text(found)} of the "{name}" '
+        f"rows. Dashed: random ranking."
+    )
+    x = Axis("share of rows, the most probable first", 0, 1, percent=True)
+    y = Axis("gain: share of the class found", 0, 1, percent=True)
+    return LineChart("Gain", [ChartLine("", curve.x, curve.y), chance], x, y, text)
+
+
 def calibration_graph(answers: ClassAnswers) -> LineChart:
-    """Draw how often something is so over how probable the model says it is."""
-    curve, two = calibration_curve(answers), len(answers.names) == 2
-    of = f"of {cut_line(answers.names[1], 18)}" if two else "of the most probable class"
+    """Draw observed frequencies over predicted probabilities."""
+    curve, place = calibration_curve(answers), answers.interest
+    of = "of the most probable class"
+    if place is not None:
+        of = f"of {cut_line(answers.names[place], 18)}"
     gaps = abs(curve.x - curve.y)
     worst = int(np.argmax(gaps))
     said, seen = percent_text(curve.x[worst]), percent_text(curve.y[worst])
     text = (
-        f"{write_count(len(curve.x), 'group')} of rows by their probability {of}: "
-        f"where the model says "
-        f"{said}, {seen} are so (the largest gap). Bars are 95 % intervals; a calibrated model is "
-        "on the dashed line."
+        f"{write_count(len(curve.x), 'group')} of rows by their probability {of}. Largest gap: "
+        f"predicted {said}, observed {seen}. Bars are 95 % intervals; a calibrated model is on the "
+        "dashed line."
     )
     line = ChartLine("", curve.x, curve.y, "points", curve.low, curve.high)
     right = ChartLine("", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "reference")
     x = Axis(f"mean probability {of}", 0, 1, percent=True)
-    y = Axis("share of rows where it is so", 0, 1, percent=True)
+    y = Axis("observed frequency", 0, 1, percent=True)
     return LineChart("Calibration", [right, line], x, y, text)
 
 

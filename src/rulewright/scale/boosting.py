@@ -15,6 +15,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.estimators import PrefixPruning, Pruning
+from rulewright.evidence import BRIER
 from rulewright.kernels import ByteArray, FloatArray, GrownRule, Lanes, Limits, Score, StatArray
 from rulewright.scale import questions
 from rulewright.scale.partition import BLOCKS, LOSS_STEPS, AppliedRule, Blocks, RuleHistory, Setup
@@ -120,7 +121,7 @@ class PartedRows:
         weights = float(self.weighed.train.sum()), float(self.weighed.aside.sum())
         means = self._in_units(train + aside) / sum(weights)
         loss, brier, right = means[:3].tolist()
-        found = {"log_loss": loss, "brier": brier, "ece": float(abs(means[3:]).sum())}
+        found = {"log_loss": loss, BRIER: brier, "ece": float(abs(means[3:]).sum())}
         return float(self._in_units(train[0]) / weights[0]), {**found, "accuracy": right}
 
     def _draw_blocks(self) -> Blocks:

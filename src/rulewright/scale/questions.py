@@ -13,7 +13,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.encoding import Test, pad_tests
-from rulewright.evidence import N_BINS, row_losses
+from rulewright.evidence import N_BINS, brier_scores, row_losses
 from rulewright.kernels import ROW, STAT, Lanes, StatArray
 from rulewright.scale.partition import (
     AppliedRule,
@@ -112,12 +112,11 @@ def _figures(scores: RowScores) -> StatArray:
     """Return log-loss, Brier score, correct predictions and the gap of each confidence bin."""
     p = scores.exp_scores / scores.exp_scores.sum(axis=1, keepdims=True)
     labels, everyone = scores.labels, slice(None)
-    hit = labels[:, np.newaxis] == np.arange(p.shape[1])
     confidence, right = p.max(axis=1), p.argmax(axis=1) == labels
     bins = np.clip(np.ceil(confidence * N_BINS).astype(np.intp) - 1, 0, N_BINS - 1)
     sums = np.zeros(3 + N_BINS, dtype=STAT)
     sums[0] = scores.steps(row_losses(labels, p), everyone).sum()
-    sums[1] = scores.steps(np.square(p - hit).sum(axis=1), everyone).sum()
+    sums[1] = scores.steps(brier_scores(labels, p), everyone).sum()
     sums[2] = scores.steps(right.astype(np.float64), everyone).sum()
     np.add.at(sums[3:], bins, scores.steps(confidence - right, everyone))
     return sums

@@ -40,3 +40,4 @@ from .statistics import compute_statistics as compute_statistics
 from .statistics import rule_statistics as rule_statistics
 from .thresholds import ThresholdTable as ThresholdTable
 from .thresholds import compare_thresholds as compare_thresholds
+from .thresholds import tabulate_thresholds as tabulate_thresholds

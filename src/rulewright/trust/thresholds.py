@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rulewright.data import DataError
-from rulewright.evidence import COST_ROWS, ThresholdFigures, measure_thresholds
+from rulewright.evidence import (
+    COST_ROWS,
+    ClassAnswers,
+    ThresholdFigures,
+    measure_thresholds,
+)
 from rulewright.explain import checked_class_codes, model_of, rows_with_target
 from rulewright.html import bold, note, table, view
 from rulewright.model import (
     ClassModel,
     LowestCost,
     align_cells,
+    class_of_interest,
     escape_line,
     read_class,
     read_costs,
@@ -25,6 +31,8 @@ from rulewright.model import (
 
 if TYPE_CHECKING:
     from rulewright.model import Costs
+
+MAX_THRESHOLDS = 20
 
 _TITLES = {
     "threshold": "threshold",
@@ -131,7 +139,7 @@ def compare_thresholds(
     costs: Any = None,
     positive: Any = None,
     sample_weight: Any = None,
-    max_thresholds: int | None = 20,
+    max_thresholds: int | None = MAX_THRESHOLDS,
 ) -> ThresholdTable:
     """Compare what each threshold finds, misses and costs, on rows with known classes.
 
@@ -147,7 +155,8 @@ def compare_thresholds(
         Costs of errors, as in ``with_decision``; by default the costs of the model's decision,
         if it has any.
     positive : label, optional
-        The class whose probability is compared with thresholds; by default the second.
+        The class whose probability is compared; by default the rarer one, as noted when the model
+        was learned or else of these rows.
     sample_weight : array-like or str, optional
         Row weights, or the name of the column of X that holds them.
     max_thresholds : int or None
@@ -161,25 +170,51 @@ def compare_thresholds(
     """
     found = _checked_model(model)
     names = found.class_names
-    place = 1 if positive is None else read_class(positive, names, "positive")
+    place = class_of_interest(found)
+    if positive is not None:
+        place = read_class(positive, names, "positive")
     matrix = read_costs(costs, names, "costs")
     if matrix is None and isinstance(found.decision, LowestCost):
         matrix = found.decision.costs
     rows = rows_with_target(found, X, y, sample_weight)
     codes = checked_class_codes(found, rows)
     weights = np.ones(len(codes)) if rows.weights is None else rows.weights
-    known = (codes >= 0) & (weights > 0)
-    is_class, weights = codes[known] == place, weights[known]
-    if is_class.all() or not is_class.any():
-        missing = names[1 - place] if is_class.all() else names[place]
-        raise DataError(f"y has no row of class {missing!r}. Pass rows of both classes.")
-    chances = found.predict_proba(rows)[known, place]
-    figures = measure_thresholds(chances, is_class, weights, _error_costs(matrix, place))
+    chances = found.predict_proba(rows)
+    chosen = chances.argmax(axis=1)
+    answers = ClassAnswers(
+        "the given rows", names, codes, chances, chosen, weights, costs=matrix, positive=place
+    )
+    known = answers.select_known()
+    for k, name in enumerate(names):
+        if not (known.codes == k).any():
+            raise DataError(f"y has no row of the class {name!r}. Give rows of both classes.")
+    table = tabulate_thresholds(known, max_thresholds)
+    label = found.classes.tolist()[names.index(table.class_name)]
+    return replace(table, label=label)
+
+
+def tabulate_thresholds(
+    known: ClassAnswers, max_thresholds: int | None = MAX_THRESHOLDS
+) -> ThresholdTable:
+    """Show what each threshold finds, misses and costs, of answers on rows of two classes.
+
+    Parameters
+    ----------
+    known : ClassAnswers
+        Answers on rows of both classes, as `select_known` gives them; with their costs, if any.
+    max_thresholds : int or None
+        Maximum number of lines, as in `compare_thresholds`.
+    """
+    place = known.interest
+    if place is None:
+        raise ValueError("a table of thresholds needs two classes")
+    is_class = known.codes == place
+    costs = _error_costs(known.costs, place)
+    figures = measure_thresholds(known.probabilities[:, place], is_class, known.weights, costs)
     if max_thresholds is not None and len(figures) > max_thresholds:
         figures = figures.take(_spread_out(figures, max_thresholds))
-    share = float(weights[is_class].sum() / weights.sum())
-    label = found.classes.tolist()[place]
-    return ThresholdTable(label, names[place], len(weights), share, figures)
+    name, share = known.names[place], known.interest_share
+    return ThresholdTable(name, name, len(known.weights), share, figures)
 
 
 def _checked_model(model: Any) -> ClassModel:

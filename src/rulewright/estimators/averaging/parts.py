@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from rulewright.data import Table, TrainingSet, read_table
+from rulewright.estimators.contract.warn import nested_copy
 from rulewright.estimators.folds.folds import run_parallel
 from rulewright.estimators.folds.precision import counting_training_rows, decided_weights
 from rulewright.rules import Coverage
@@ -100,7 +100,9 @@ def models_of(
     def learn(rows: TrainingSet, seed: int, check: Callable[[], None]) -> ClassModel:
         check()
         settings = {"random_state": seed, "n_jobs": alone, "verbose": 0}
-        learner = clone(estimator).set_params(**{k: v for k, v in settings.items() if k in known})
+        learner = nested_copy(estimator).set_params(
+            **{k: v for k, v in settings.items() if k in known}
+        )
         model: ClassModel = learner.fit(table_of(rows)).model_
         advance()
         return model

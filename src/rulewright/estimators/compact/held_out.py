@@ -16,6 +16,7 @@ import numpy as np
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY
 from rulewright.estimators.compact.sizes import Size, choose_sizes
 from rulewright.evidence import (
+    BRIER,
     Answers,
     ClassAnswers,
     NumberAnswers,
@@ -23,7 +24,14 @@ from rulewright.evidence import (
     figures_of,
     score_answers,
 )
-from rulewright.model import AdditiveRules, LowestCost, RegressionRules, RuleModel, escape_line
+from rulewright.model import (
+    AdditiveRules,
+    LowestCost,
+    RegressionRules,
+    RuleModel,
+    class_of_interest,
+    escape_line,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +49,7 @@ ROWS = "out-of-fold"
 
 MOST_WEIGHT = 2.0**53
 
-_RELIABILITY = {name: name for name in ("log_loss", "ece", "accuracy")} | {"brier": "brier_score"}
+_RELIABILITY = ("log_loss", BRIER, "ece", "accuracy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +96,7 @@ class HeldOutRows:
         own = replace(size, losses=size.losses[:, seen], answers=size.answers[:, :, seen])
         times = f", repeated {len(repeats)} times" if len(repeats) > 1 else ""
         chosen = "" if how == "max" else "; corrected for the choice of the size"
-        origin = f"{ROWS} training rows ({len(repeats[0])} folds{times}{chosen})"
+        origin = f"{ROWS} training rows ({len(repeats[0])} folds{times}, pooled{chosen})"
         weights = weights[seen]
         if weights.max() > MOST_WEIGHT:  # such weights count no rows, and their squares overflow
             weights = weights / weights.max()
@@ -134,7 +142,16 @@ class HeldOutRows:
         names = tuple(map(escape_line, model.class_names))
         costs = model.decision.costs if isinstance(model.decision, LowestCost) else None
         return [
-            ClassAnswers(self.origin, names, self.truth, p, decide(s), self.weights, costs=costs)
+            ClassAnswers(
+                self.origin,
+                names,
+                self.truth,
+                p,
+                decide(s),
+                self.weights,
+                costs=costs,
+                positive=class_of_interest(model),
+            )
             for p, s in zip(found, scores, strict=True)
         ]
 
@@ -145,7 +162,7 @@ class HeldOutRows:
         known = answers.estimates
         summary["validation"] = figures_of(answers)
         if "reliability" in summary:
-            own = {name: known[key] for name, key in _RELIABILITY.items()}
+            own = {name: known[name] for name in _RELIABILITY}
             summary["reliability"] = {**summary["reliability"], "rows": ROWS, **own}
         if "price" in summary and "sample" not in summary:  # other rows tell the cost there
             few, *others = summary["price"]

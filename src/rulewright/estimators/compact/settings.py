@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -117,6 +116,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
     """The best small model of additive rules for a budget."""
 
     CROSS_VALIDATES = True
+    NO_RULES = NO_SIGNAL
 
     max_rules: int | None = Parameter(
         Integer(0, optional=True),
@@ -293,10 +293,9 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         targets: FloatArray,
         random: np.random.RandomState,
     ) -> Size:
-        """Return to no rules, with a warning, where a test finds nothing to learn."""
+        """Return to no rules where a test finds nothing to learn."""
         if size.losses is None or size.n_rules == 0 or len(size.losses) < 2:
             return size
         if has_signal(size.losses, size.n_rules, rows.weights, binned, targets, random):
             return size
-        warnings.warn(NO_SIGNAL.format(rows.n_rows), UserWarning, stacklevel=2)
         return size.without_rules()

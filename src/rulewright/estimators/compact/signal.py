@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray
 
 NO_SIGNAL = (
-    "No column predicts the target better than chance, as far as {} rows can show: the model has "
-    "no rules. Add rows or columns; size='max' adds rules all the same."
+    "the model has no rules: on these rows no column predicts the target better than chance. Add "
+    "rows or columns; size='max' adds rules all the same."
 )
 
 CLEAR_GAIN = 2.0

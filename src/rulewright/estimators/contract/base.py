@@ -25,7 +25,8 @@ from rulewright.estimators.contract.parameters import (
     to_plain_data,
 )
 from rulewright.estimators.contract.unpredicted import warn_of_unpredicted
-from rulewright.estimators.contract.weights import class_weighted
+from rulewright.estimators.contract.warn import NO_RULES, warn_of_data, warn_of_no_rules
+from rulewright.estimators.contract.weights import class_weighted, note_weights
 from rulewright.model import (
     DECISION,
     AdditiveRules,
@@ -143,6 +144,9 @@ class RuleEstimator(TableEstimator, Generic[Model]):
     """What its target holds."""
     CROSS_VALIDATES: ClassVar[bool] = False
     """Whether `fit` runs folds and keeps their out-of-fold answers in `held_out_`."""
+    NO_RULES: ClassVar[str] = NO_RULES
+    """What a fit says of a model without rules."""
+    _is_nested = False  # a copy that another fit makes warns of nothing
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn a rule model.
@@ -166,10 +170,13 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         """
         table = self._read(X, y, sample_weight, self.TASK)
         rows = self._training_rows(table)
+        is_constant = not self._is_nested and warn_of_data(table, type(self).__name__)
         self._warn_of_rows(rows)
         model = self._finished(self._learn(rows), rows)
         model = model.with_summary({**model.summary, **describe_training(model, rows)})
         self.model_ = self._decided(model, rows)
+        if not is_constant:
+            self._warn_of_model(rows)
         return self
 
     def _training_rows(self, table: Table) -> Any:
@@ -178,6 +185,11 @@ class RuleEstimator(TableEstimator, Generic[Model]):
 
     def _warn_of_rows(self, rows: Any) -> None:
         """Warn of what harms this learner, once for each `fit`; by default of nothing."""
+
+    def _warn_of_model(self, rows: Any) -> None:
+        """Warn of a model without rules, unless that was asked for."""
+        if not self._is_nested and getattr(self, "max_rules", None) != 0:
+            warn_of_no_rules(self.model_, rows.n_rows, type(self).__name__, self.NO_RULES)
 
     def _learn(self, rows: Any) -> Model:
         """Learn the model: each learner defines this."""
@@ -244,6 +256,7 @@ class RuleEstimator(TableEstimator, Generic[Model]):
             | {name: str(settings[name]) for name in named},
             "n_rows": rows.n_rows,
             "total_weight": rows.total_weight,
+            **note_weights(rows, settings.get("class_weight")),
         } | ({} if rows.table.target_name is None else {"target": rows.table.target_name})
 
 
@@ -289,11 +302,14 @@ class RuleClassifier(
         return rows
 
     def _decided(self, model: Classes, rows: TrainingSet) -> Classes:
-        """Let the model decide as asked for, and warn of classes that it never predicts."""
-        model = self._with_decision(model, rows.class_weights)
-        if model.decision is None and model.rules and isinstance(model, AdditiveRules):
-            warn_of_unpredicted(model, rows, type(self).__name__)
-        return model
+        """Let the model decide as asked for."""
+        return self._with_decision(model, rows.class_weights)
+
+    def _warn_of_model(self, rows: TrainingSet) -> None:
+        """Warn of a model without rules, or else of classes that it never predicts."""
+        super()._warn_of_model(rows)
+        if not self._is_nested and self.model_.decision is None and self.model_.columns:
+            warn_of_unpredicted(self.model_, rows, type(self).__name__)
 
     def _with_decision(self, model: Classes, class_weights: FloatArray) -> Classes:
         """Note the class shares of the training rows, and let the model decide as asked for."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data import count_labels, find_many_labels
+from rulewright.data import DataWarning, count_labels, find_many_labels
+from rulewright.estimators.contract.warn import warn_caller
 
 if TYPE_CHECKING:
     from rulewright.data import LearningRows
@@ -23,4 +23,4 @@ def warn_of_many_labels(rows: LearningRows[Any], learner: str, what: str) -> Non
         counts = count_labels(column.values, len(column.schema.labels), rows.weights)
         remedy = f"{what}. Group its labels or drop the column."
         if finding := find_many_labels(column.schema, counts, remedy):
-            warnings.warn(f"{learner}: column {finding}", UserWarning, stacklevel=4)
+            warn_caller(f"{learner}: column {finding}", DataWarning)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from rulewright.data import ModelWarning
+from rulewright.estimators.contract.warn import warn_caller
 
 if TYPE_CHECKING:
     from rulewright.data import TrainingSet
     from rulewright.model import ClassModel
 
-_BLOCK = 20_000
-"""Rows that are predicted at a time: mostly the first block has all classes."""
+_FIRST, _BLOCK = 1_000, 20_000
+"""Rows that are predicted at a time: mostly the first, from all parts of the table, are enough."""
 _NAMED = 3
 """Classes that a warning names."""
 
@@ -20,8 +22,11 @@ _NAMED = 3
 def find_unpredicted(model: ClassModel, rows: TrainingSet) -> list[int]:
     """Return the classes that training rows have and the model predicts for none of them."""
     missing = set(np.flatnonzero(rows.class_weights).tolist())
-    for start in range(0, rows.n_rows, _BLOCK):
-        part = rows.table.take(np.arange(start, min(start + _BLOCK, rows.n_rows)))
+    n = rows.n_rows
+    first = np.arange(0, n, max(1, n // _FIRST))
+    rest = (np.arange(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK))
+    for places in (first, *(rest if len(first) < n else ())):
+        part = rows.table.take(places)
         missing -= set(np.unique(model.decide(model.scores(part))).tolist())
         if not missing:
             break
@@ -40,10 +45,9 @@ def warn_of_unpredicted(model: ClassModel, rows: TrainingSet, learner: str) -> N
     if len(model.classes) == 2:
         label = model.classes.tolist()[missing[0]]
         threshold = f" a threshold such as decision={{{label!r}: {shares[missing[0]]:.2g}}},"
-    warnings.warn(
+    warn_caller(
         f"{learner} predicts no training row as {', '.join(named)}: another class is always more "
         f'probable. Probabilities are not affected. Set decision="balanced",{threshold} or a cost '
         "matrix to predict it; rulewright.with_decision does so after the fit.",
-        UserWarning,
-        stacklevel=4,
+        ModelWarning,
     )

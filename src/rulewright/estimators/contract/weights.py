@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
+from rulewright.data import TrainingSet
 from rulewright.data import count_effective_rows as count_effective_rows
+from rulewright.model import class_names
 
 if TYPE_CHECKING:
-    from rulewright.data import DescribedRows, TrainingSet
+    from rulewright.data import DescribedRows, LearningRows
     from rulewright.kernels import FloatArray
 
 LEAST_MEAN = 0.01
@@ -55,6 +57,26 @@ def _class_factors(rows: TrainingSet, class_weight: Any) -> FloatArray:
     if not factors[present].any():
         raise ValueError("class_weight: no row has a positive weight left")
     return factors
+
+
+def note_weights(rows: LearningRows[Any], class_weight: Any) -> dict[str, str]:
+    """Return what the summary of a model says of its weights: nothing if all rows count alike.
+
+    With ``"class_weight"`` or ``"sample_weight"`` as ``summary["weights"]``, counts and shares of
+    rules are sums of weights and not numbers of rows. Weights of classes hide which of two is rare:
+    the summary names it as the positive class.
+    """
+    if class_weight is not None:
+        return {"weights": "class_weight", **_name_rarer(rows)}
+    weights = rows.weights
+    return {"weights": "sample_weight"} if (weights != weights[0]).any() else {}
+
+
+def _name_rarer(rows: LearningRows[Any]) -> dict[str, str]:
+    if not isinstance(rows, TrainingSet) or len(rows.classes) != 2:
+        return {}
+    first, second = np.bincount(rows.labels, minlength=2).tolist()
+    return {"positive_class": class_names(rows.classes)[int(first >= second)]}
 
 
 def are_shares(rows: DescribedRows) -> bool:

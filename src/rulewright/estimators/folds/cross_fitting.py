@@ -7,11 +7,11 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from rulewright.data import Table, read_like, read_table
 from rulewright.estimators.contract.base import RuleEstimator
+from rulewright.estimators.contract.warn import nested_copy
 from rulewright.estimators.finishing.after_fit import additive_of
 from rulewright.estimators.folds.folds import assign_folds
 from rulewright.estimators.folds.precision import counting_training_rows
@@ -66,7 +66,7 @@ def cross_fit(
     learner = counting_training_rows(estimator)
     for fold in range(n_folds):
         train, aside = table.take(folds.train_rows(fold)), table.take(folds.held_out_rows(fold))
-        model: AdditiveRules = clone(learner).fit(train).model_
+        model: AdditiveRules = nested_copy(learner).fit(train).model_
         models.append(_count_rules(model, aside))
         weights.append(sum(Weigher(aside).totals))
     intercepts = np.mean([model.intercepts for model in models], axis=0)
@@ -111,5 +111,5 @@ def refit(
     """Fit a copy with another seed."""
     settings = {"random_state": seed, "n_jobs": n_jobs, "verbose": 0, "categorical_features": None}
     learner = counting_training_rows(estimator)  # the precision of its rules is not used
-    copy: RuleEstimator[Any] = clone(learner).set_params(**settings)
+    copy: RuleEstimator[Any] = nested_copy(learner).set_params(**settings)
     return copy.fit(table)

@@ -107,7 +107,7 @@ def learner_means(records: Sequence[Record], learners: Sequence[str]) -> Grid:
         "error": "error",
         "balanced_accuracy": "balanced accuracy",
         "log_loss": "log-loss",
-        "brier": "Brier score",
+        "brier_score_loss": "Brier score",
         "auc": "AUC",
         "rules": "rules",
         "conditions": "conditions",

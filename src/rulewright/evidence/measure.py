@@ -1,0 +1,115 @@
+"""A figure with its interval of 95 percent, and intervals of weighted shares and means."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rulewright.evidence.claims import clopper_pearson, mean_interval
+
+if TYPE_CHECKING:
+    from rulewright.kernels import FloatArray
+
+NONE = "\N{EN DASH}"
+"""Stands for a number that is not known."""
+Z = 1.959963984540054
+
+BRIER = "brier_score_loss"
+"""Key of the Brier score as scikit-learn's function of this name defines it."""
+_BRIER_SUM = "Brier score (sum over classes)"
+_NAMES = {
+    "accuracy": "Accuracy",
+    "log_loss": "Log-loss",
+    "brier": _BRIER_SUM,  # as older models and records name it
+    "brier_score": _BRIER_SUM,
+    "ece": "ECE",
+    "auc": "AUC",
+    "average_precision": "Average precision",
+    "recall": "Recall",
+    "precision": "Precision",
+    "balanced_accuracy": "Balanced accuracy",
+    "ks": "KS",
+    "gini": "Gini",
+    "cost": "Cost",
+    "r2": "R2",
+    "mae": "MAE",
+    "rmse": "RMSE",
+}
+_SHARES = frozenset(
+    {"accuracy", "auc", "average_precision", "recall", "precision", "balanced_accuracy", "ks"}
+)
+
+
+def name_figure(key: str, n_classes: int = 2, positive: str = "") -> str:
+    """Return the name of a figure; recall and precision are those of the class `positive`."""
+    if key == BRIER:
+        return "Brier score" if n_classes == 2 else _BRIER_SUM
+    of = f' of "{positive}"' if positive and key in ("recall", "precision") else ""
+    return _NAMES.get(key, key.replace("_", " ")) + of
+
+
+class Measure(NamedTuple):
+    """A measure with its interval, and what the baseline reaches."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    baseline: float
+    better: str
+    meaning: str
+    word: str = ""
+
+    @property
+    def key(self) -> str:
+        """The name as one word, for plain data."""
+        return self.word or self.name.lower().replace(" ", "_").replace("-", "_")
+
+    def text(self, value: float) -> str:
+        """Write a number of this figure: those of like size with like decimals."""
+        known = [x for x in (self.value, self.baseline) if math.isfinite(x)]
+        if not math.isfinite(value):
+            return NONE
+        if max(map(abs, known), default=0.0) < 10:
+            return f"{value:.3f}"
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+    def at(self, value: float) -> Measure:
+        """Give the measure with a better estimate; the interval moves along."""
+        ends = [end + value - self.value for end in (self.low, self.high)]
+        if self.is_share:
+            ends = [min(max(end, 0.0), 1.0) for end in ends]
+        return self._replace(value=value, low=ends[0], high=ends[1])
+
+    @property
+    def is_share(self) -> bool:
+        """Whether the figure is between 0 and 1."""
+        return self.key in _SHARES
+
+
+def effective_number(weights: FloatArray) -> float:
+    """Give the number of rows of equal weight that say as much (Kish)."""
+    total = float(np.square(weights).sum())
+    return float(weights.sum()) ** 2 / total if total else 0.0
+
+
+def share_interval(share: float, weights: FloatArray) -> tuple[float, float]:
+    """Give the interval of a weighted share of rows."""
+    n = effective_number(weights)
+    low, high = clopper_pearson(share * n, n)
+    return float(low), float(high)
+
+
+def mean_with_interval(values: FloatArray, weights: FloatArray) -> tuple[float, float, float]:
+    """Give a weighted mean of numbers that are not negative, and its interval."""
+    mean, n = float(np.average(values, weights=weights)), effective_number(weights)
+    variance = float(np.average(np.square(values - mean), weights=weights))
+    low, high = mean_interval(mean, variance * n / (n - 1) if n > 1 else math.nan, n)
+    return mean, max(0.0, low), high
+
+
+def standard_error(influence: FloatArray, weights: FloatArray) -> float:
+    """Give the standard error of a statistic from the influence of each row on it."""
+    return float(np.sqrt(np.square(weights * influence).sum())) / float(weights.sum())
