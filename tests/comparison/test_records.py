@@ -58,7 +58,7 @@ def test_two_runs_cannot_write_to_one_file(path):
 
 def test_a_refused_file_is_not_locked(path):
     path.write_text("hello\n")
-    with pytest.raises(RecordsError, match=r"no record"), Records(path):
+    with pytest.raises(RecordsError, match=r"not a record"), Records(path):
         pass
     path.write_text("")
     with Records(path) as records:

@@ -94,7 +94,7 @@ def test_wrong_choices_are_refused(write):
         read_table(path, numeric=["income"])
     with pytest.raises(DataError, match=r"row 2 .* holds 'see note'.*numeric income:coerce"):
         read_table(path, numeric=["income:comma"])
-    with pytest.raises(DataError, match="kinds already: name target"):
+    with pytest.raises(DataError, match="kinds: name target"):
         read_table(read_table(path), missing=["-"])
 
 

@@ -93,8 +93,8 @@ def test_a_table_is_read_already():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target": "s"}, "roles and kinds already"),
-        ({"weights": "w"}, "roles and kinds already"),
+        ({"target": "s"}, "already have their roles and kinds"),
+        ({"weights": "w"}, "already have their roles and kinds"),
         ({"nominal": ["k"]}, "nominal, numeric and dropped columns when you read it"),
         ({"numeric": ["k"]}, "nominal, numeric and dropped columns when you read it"),
         ({"drop": ["k"]}, "nominal, numeric and dropped columns when you read it"),

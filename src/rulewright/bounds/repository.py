@@ -81,7 +81,7 @@ def prior_costs(ln_inverse_priors: ArrayLike, n: float, delta: float = 0.05) -> 
     """Return sqrt(2 ln(2 / (pi_j delta)) / n): the cost of a unit of |w_j|, for ln(1 / pi_j)."""
     costs = np.asarray(ln_inverse_priors, dtype=np.float64)
     if costs.ndim != 1 or not (costs >= 0).all() or np.exp(-costs).sum() > 1 + _ROUNDING:
-        raise ValueError("ln_inverse_priors must be ln(1 / pi_j) for priors that sum to at most 1")
+        raise ValueError("ln_inverse_priors must be ln(1 / pi_j) for priors with sum 1 or less")
     if not n > 0:
         raise ValueError(f"n must be above 0, not {n}")
     return np.asarray(np.sqrt(2 * (math.log(2) + costs + ln_inverse(delta)) / n))
@@ -99,7 +99,7 @@ def prior_margin_bound(
     n, rows = checked_rows(n)
     costs = prior_costs(ln_inverse_priors, rows, delta)
     if shares.shape != costs.shape or not math.fsum(shares) <= 1 + _ROUNDING:
-        raise ValueError(f"weights must be {len(costs)} numbers with L1 norm at most 1")
+        raise ValueError(f"weights must be {len(costs)} numbers with L1 norm 1 or less")
     penalties = {"deviation": math.fsum(shares[shares > 0] * costs[shares > 0])}
     given = (SMALL_WEIGHTS, FIXED_PRIOR[0], *FIXED_RULES)
     return bound_from_sample(
