@@ -52,7 +52,7 @@ def test_rows_are_held_out(cli, loans, tmp_path):
     assert result.exit_code == 0, result.output
     head = r"on 200 rows held out +value +95 % interval +baseline\naccuracy +0\."
     assert re.search(head, result.stdout)
-    assert "cross-validation" not in result.stdout
+    assert "-fold cross-validation" not in result.stdout
     table = read_table(loans, target="repaid")
     left_out = draw_held_out(table, 0.25, 0)
     codes = table.known_target.codes
