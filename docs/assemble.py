@@ -45,7 +45,11 @@ def pages() -> dict[str, Path]:
 def check_navigation() -> None:
     """Raise a PageError unless the navigation and the pages of docs/ are the same."""
     listed = [name for _, names in navigation() for name in names]
-    own = {path.stem for path in DOCS.glob("*.md")} - {"index"}
+    own = {
+        path.relative_to(DOCS).with_suffix("").as_posix()
+        for folder in (DOCS, DOCS / "research")
+        for path in folder.glob("*.md")
+    } - {"index"}
     if missing := sorted(own - set(listed)):
         raise PageError(f"docs/nav.toml: add the pages {', '.join(missing)} to a part")
     for place, path in pages().items():

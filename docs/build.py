@@ -3,12 +3,13 @@
 Every ``python`` block of a page is run, in order and in one namespace; the ``text`` block that
 follows it holds what it printed. Of a ``console`` block the lines after ``$`` are run; what they
 print stands between them, where ``...`` stands for anything. All of it happens in a new folder that
-holds ``examples/``. ``python docs/build.py`` refreshes the pages, with ``--check`` it only tells
-whether they are up to date.
+holds ``examples/``. ``python docs/build.py`` refreshes all pages, ``python docs/build.py
+docs/start.md`` the pages that are named; with ``--check`` it only reports which are out of date.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import doctest
 import io
@@ -38,7 +39,7 @@ def built(page: str) -> str:
 
     def run(found: re.Match[str]) -> str:
         if found["session"] is not None:
-            return f"```console\n{COMMAND.sub(_told, found['session'])}```\n"
+            return f"```console\n{COMMAND.sub(_refresh, found['session'])}```\n"
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(found["code"], "example", "exec"), namespace)
@@ -51,7 +52,7 @@ def built(page: str) -> str:
         return EXAMPLE.sub(run, page)
 
 
-def _told(found: re.Match[str]) -> str:
+def _refresh(found: re.Match[str]) -> str:
     """Return a command and what it prints, as it stands if that fits."""
     output = _tidy(printed_by(found["command"]))
     if doctest.OutputChecker().check_output(found["output"], output, doctest.ELLIPSIS):
@@ -78,18 +79,27 @@ def _tidy(output: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in output.splitlines())
 
 
+def pages() -> list[Path]:
+    """List the pages whose examples are run: those of both parts, without the results."""
+    return sorted(path for folder in (PAGES, PAGES / "research") for path in folder.glob("*.md"))
+
+
 def main() -> int:
-    """Refresh all pages, or report those that are out of date."""
-    check, stale = "--check" in sys.argv[1:], 0
-    for path in sorted(PAGES.glob("*.md")):
+    """Refresh pages, or report those that are out of date."""
+    parser = argparse.ArgumentParser(description="Run the examples of the docs.")
+    parser.add_argument("page", nargs="*", type=Path, help="pages to refresh (all of them)")
+    parser.add_argument("--check", action="store_true", help="only report pages out of date")
+    options = parser.parse_args()
+    stale = 0
+    for path in options.page or pages():
         old = path.read_text()
         if (new := built(old)) == old:
             continue
         stale += 1
-        print(f"{path.name} {'is out of date: run make docs' if check else 'refreshed'}")
-        if not check:
+        print(f"{path} {'is out of date: run make docs' if options.check else 'refreshed'}")
+        if not options.check:
             path.write_text(new)
-    return stale if check else 0
+    return stale if options.check else 0
 
 
 if __name__ == "__main__":
