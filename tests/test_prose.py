@@ -10,11 +10,12 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 WORDS_OF_A_SENTENCE = 35
 WORDS_OF_THE_GUIDE = 25_000
-BLOCK = re.compile(r"^( *)```.*?^\1```$|^    \S.*$|^#.*$|^!\[.*$", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^( *)```.*?^\1```$", re.DOTALL | re.MULTILINE)
+NO_PROSE = re.compile(r"^(?:    \S|#|!\[).*$", re.MULTILINE)
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 CODE = re.compile(r"`[^`]+`")
 ITEM = re.compile(r"^\s*(?:[-*]|\d+\.) +", re.MULTILINE)
-END = re.compile(r"(?<=[.!?:;])[)*\"]*\s+(?=[(*\"A-Z0-9])")
+END = re.compile(r"(?<=[.!?:])[)*\"]*\s+(?=[(*\"A-Z0-9])")
 
 
 def user_pages():
@@ -27,7 +28,8 @@ def user_pages():
 
 def sentences(text):
     """Split Markdown into sentences: an item of a list and a cell of a table are texts alone."""
-    text = CODE.sub("code", LINK.sub(r"\1", BLOCK.sub("\n\n", text)))
+    text = NO_PROSE.sub("\n\n", FENCE.sub("\n\n", text))
+    text = CODE.sub("Code", LINK.sub(r"\1", text))
     text = ITEM.sub("\n\n", re.sub(r"^\|(.*)\|$", cells, text, flags=re.MULTILINE))
     for paragraph in re.split(r"\n\s*\n", text):
         yield from END.split(" ".join(paragraph.split()))
@@ -55,6 +57,7 @@ def test_long_sentences_are_noticed():
     """Words of links count, blocks of code do not; cells and items are apart; colons separate."""
     long = " ".join(["word"] * 36)
     assert [len(s.split()) for s in sentences(f"{long}. Next [one](a b c).")] == [36, 2]
+    assert [len(s.split()) for s in sentences(f"# Title\n\n{long}.\n")][-1] == 36
     assert max(len(s.split()) for s in sentences(f"```text\n{long}\n```\n\nTail.")) == 1
     assert max(len(s.split()) for s in sentences("| a b | c d |\n|---|---|\n")) == 2
     assert max(len(s.split()) for s in sentences("- a b\n- c d\n  e\n")) == 3
