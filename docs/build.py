@@ -1,9 +1,8 @@
 """Run the examples of the docs and write what they print below them.
 
-Every ``python`` block of a page is run, in order and in one namespace; the ``text`` block that
-follows it holds what it printed. Of a ``console`` block the lines after ``$`` are run; what they
-print stands between them, where ``...`` stands for anything. All of it happens in a new folder that
-holds ``examples/``. ``python docs/build.py`` refreshes all pages, ``python docs/build.py
+Every ``python`` block of a page is run, in order and in one namespace; the ``text`` block below it
+holds its output. In a ``console`` block the lines after ``$`` are run; their output follows them,
+where ``...`` stands for anything. Everything runs in a new folder that contains ``examples/``. ``python docs/build.py`` refreshes all pages, ``python docs/build.py
 docs/start.md`` the pages that are named; with ``--check`` it only reports which are out of date.
 """
 
@@ -53,7 +52,7 @@ def built(page: str) -> str:
 
 
 def _refresh(found: re.Match[str]) -> str:
-    """Return a command and what it prints, as it stands if that fits."""
+    """Return a command with its output; keep the old output if dots make it match."""
     output = _tidy(printed_by(found["command"]))
     if doctest.OutputChecker().check_output(found["output"], output, doctest.ELLIPSIS):
         return found[0]
@@ -80,12 +79,12 @@ def _tidy(output: str) -> str:
 
 
 def pages() -> list[Path]:
-    """List the pages whose examples are run: those of both parts, without the results."""
+    """List the pages whose examples are run: all except the results."""
     return sorted(path for folder in (PAGES, PAGES / "research") for path in folder.glob("*.md"))
 
 
 def main() -> int:
-    """Refresh pages, or report those that are out of date."""
+    """Refresh pages, or report which are out of date."""
     parser = argparse.ArgumentParser(description="Run the examples of the docs.")
     parser.add_argument("page", nargs="*", type=Path, help="pages to refresh (all of them)")
     parser.add_argument("--check", action="store_true", help="only report pages out of date")
