@@ -2,8 +2,10 @@
 
 Every ``python`` block of a page is run, in order and in one namespace; the ``text`` block below it
 holds its output. In a ``console`` block the lines after ``$`` are run; their output follows them,
-where ``...`` stands for anything. Everything runs in a new folder that contains ``examples/``. ``python docs/build.py`` refreshes all pages, ``python docs/build.py
-docs/start.md`` the pages that are named; with ``--check`` it only reports which are out of date.
+where ``...`` stands for anything. Everything runs in a new folder that contains ``examples/``.
+
+``python docs/build.py`` refreshes all pages, ``python docs/build.py docs/start.md`` the pages that
+are named. With ``--check`` it only reports which are out of date.
 """
 
 from __future__ import annotations
