@@ -1,8 +1,9 @@
 """Run the examples of the docs and write what they print below them.
 
 Every ``python`` block of a page is run, in order and in one namespace; the ``text`` block below it
-holds its output. In a ``console`` block the lines after ``$`` are run; their output follows them,
-where ``...`` stands for anything. Everything runs in a new folder that contains ``examples/``.
+holds its output. In a ``console`` block the lines after ``$`` are run, in a ``pycon`` block the
+lines after ``>>>``; their output follows them, where ``...`` stands for anything. Everything runs
+in a new folder that contains ``examples/``.
 
 ``python docs/build.py`` refreshes all pages, ``python docs/build.py docs/start.md`` the pages that
 are named. With ``--check`` it only reports which are out of date.
@@ -27,7 +28,8 @@ from rulewright.cli.main import app
 
 PAGES = Path(__file__).parent
 EXAMPLE = re.compile(
-    r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n.*?^```\n)?|^```console\n(?P<session>.*?)^```\n",
+    r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n.*?^```\n)?"
+    r"|^```pycon\n(?P<dialogue>.*?)^```\n|^```console\n(?P<session>.*?)^```\n",
     re.DOTALL | re.MULTILINE,
 )
 COMMAND = re.compile(r"^\$ (?P<command>(?:.*\\\n)*.*)\n(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -41,16 +43,35 @@ def built(page: str) -> str:
     def run(found: re.Match[str]) -> str:
         if found["session"] is not None:
             return f"```console\n{COMMAND.sub(_refresh, found['session'])}```\n"
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(compile(found["code"], "example", "exec"), namespace)
-        output = _tidy(printed.getvalue())
+        if found["dialogue"] is not None:
+            return f"```pycon\n{_converse(found['dialogue'], namespace)}\n```\n"
+        output = _run(found["code"], "exec", namespace)
         block = f"```python\n{found['code']}```\n"
         return f"{block}\n```text\n{output}```\n" if output else block
 
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         Path("examples").symlink_to(PAGES.parent / "examples")
         return EXAMPLE.sub(run, page)
+
+
+def _run(source: str, mode: str, namespace: dict[str, object]) -> str:
+    """Run Python and return what it prints."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(source, "example", mode), namespace)
+    return _tidy(printed.getvalue())
+
+
+def _converse(dialogue: str, namespace: dict[str, object]) -> str:
+    """Return a Python session with its output; keep the old output if dots make it match."""
+    lines = []
+    for example in doctest.DocTestParser().get_examples(dialogue):
+        output = _run(example.source, "single", namespace)
+        if doctest.OutputChecker().check_output(example.want, output, doctest.ELLIPSIS):
+            output = example.want
+        first, *others = example.source.splitlines()
+        lines += [f">>> {first}\n", *(f"... {line}\n" for line in others), output]
+    return "".join(lines)
 
 
 def _refresh(found: re.Match[str]) -> str:
@@ -81,8 +102,9 @@ def _tidy(output: str) -> str:
 
 
 def pages() -> list[Path]:
-    """List the pages whose examples are run: all except the results."""
-    return sorted(path for folder in (PAGES, PAGES / "research") for path in folder.glob("*.md"))
+    """List the pages whose examples are run: the README, and all of docs/ except the results."""
+    found = sorted(path for folder in (PAGES, PAGES / "research") for path in folder.glob("*.md"))
+    return [PAGES.parent / "README.md", *found]
 
 
 def main() -> int:

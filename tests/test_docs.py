@@ -41,7 +41,7 @@ def pages_by_change():
     """Give every page; one that no change concerns is left to a full run."""
     changed = changes.changed_files()
     same = pytest.mark.full("neither the page nor what it uses differs from main")
-    for page in PAGES:
+    for page in [*PAGES, ROOT / "README.md"]:
         name, text = page.relative_to(ROOT).as_posix(), page.read_text()
         run = changed is None or any(changes.concerns(file, name, text) for file in changed)
         yield pytest.param(page, id=name, marks=() if run else same)
@@ -60,6 +60,7 @@ def test_pages_are_up_to_date(page, build, monkeypatch):
     [
         ("docs/page.md", True),
         ("docs/other.md", False),
+        ("README.md", False),
         ("docs/build.py", True),
         ("examples/loans.csv", True),
         ("native/search/grow.cpp", True),
@@ -102,6 +103,19 @@ def test_stale_output_is_replaced(build):
     fresh = build.built(page)
     assert fresh == page.replace("old", "2")
     assert build.built(fresh) == fresh
+
+
+def test_stale_output_of_sessions_is_replaced(build):
+    """What a statement prints or evaluates to stands below it; dots stand for anything."""
+    page = "```pycon\n>>> for x in (1, 2):\n...     print(x)\nold\n>>> [x]  # ?\n[...]\n\n```\n"
+    fresh = build.built(page)
+    assert fresh == page.replace("old", "1\n2")
+    assert build.built(fresh) == fresh
+
+
+def test_the_readme_is_refreshed_too(build):
+    """`make docs` runs the README, and every page whose examples are tested."""
+    assert {path.resolve() for path in build.pages()} == {*PAGES, ROOT / "README.md"}
 
 
 def test_stale_output_of_commands_is_replaced(build):
