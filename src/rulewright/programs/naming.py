@@ -63,7 +63,9 @@ def role_of(node: nodes.Node, program: Program) -> str:
 
 def class_suffixes(program: Program) -> list[str]:
     """Tell the classes apart in names of values: by their labels if these are short and plain."""
-    labels = list(program.class_names) if isinstance(program, ClassProgram) else []
+    if not isinstance(program, ClassProgram):
+        return [str(k) for k in range(program.n_classes)]
+    labels = list(program.class_names)
     plain = all(re.fullmatch(r"[A-Za-z0-9_]{1,30}", label) for label in labels)
     if plain and len({label.lower() for label in labels}) == len(labels):
         return labels
