@@ -39,7 +39,7 @@ class Name:
 
     @property
     def doc(self) -> str:
-        """Its docstring: of a constant, the text below its assignment."""
+        """Its docstring, or the text below the assignment of a constant."""
         if self.directive == "data":
             return constant_doc(self.home, self.name)
         return inspect.getdoc(self.value) or ""

@@ -1,7 +1,7 @@
-"""Collect the pages of the site: those of docs/, some of the repository, and the API reference.
+"""Collect the pages of the site: docs/, some pages of the repository, and the API reference.
 
 ``python docs/assemble.py FOLDER`` writes the sources that Sphinx builds (``make docs``). Pages keep
-the links that work in the repository; here they are turned to where the pages stand in the site. A
+links that work in the repository; this program rewrites them for the site. A
 link to a file that does not exist and a page that is not in ``nav.toml`` are errors.
 """
 
@@ -23,7 +23,7 @@ CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 
 class PageError(Exception):
-    """A link or a navigation that is broken."""
+    """A broken link or navigation."""
 
 
 def navigation() -> list[tuple[str, list[str]]]:
@@ -33,7 +33,7 @@ def navigation() -> list[tuple[str, list[str]]]:
 
 
 def pages() -> dict[str, Path]:
-    """Return the files of all pages that are written by hand, by their places in the site."""
+    """Map the place of each hand-written page in the site to its file."""
     found = {path.relative_to(DOCS).as_posix(): path for path in DOCS.rglob("*.md")}
     for _, names in navigation():
         for name in names:
@@ -45,7 +45,11 @@ def pages() -> dict[str, Path]:
 def check_navigation() -> None:
     """Raise a PageError unless the navigation and the pages of docs/ are the same."""
     listed = [name for _, names in navigation() for name in names]
-    own = {path.stem for path in DOCS.glob("*.md")} - {"index"}
+    own = {
+        path.relative_to(DOCS).with_suffix("").as_posix()
+        for folder in (DOCS, DOCS / "research")
+        for path in folder.glob("*.md")
+    } - {"index"}
     if missing := sorted(own - set(listed)):
         raise PageError(f"docs/nav.toml: add the pages {', '.join(missing)} to a part")
     for place, path in pages().items():
@@ -55,8 +59,8 @@ def check_navigation() -> None:
         raise PageError(f"docs/nav.toml: {', '.join(repeated)} must be in one part only")
 
 
-def turned(place: str, path: Path, places: dict[Path, str]) -> str:
-    """Return the text of a page with links that fit its place in the site."""
+def rewrite_links(place: str, path: Path, places: dict[Path, str]) -> str:
+    """Return the text of a page with its links rewritten for the site."""
     text = path.read_text()
     code = [found.span() for found in CODE.finditer(text)]
 
@@ -74,7 +78,7 @@ def turned(place: str, path: Path, places: dict[Path, str]) -> str:
 
 
 def contents() -> str:
-    """Return the navigation as Sphinx reads it, to follow the front page."""
+    """Return the navigation in Sphinx's syntax, to append to the front page."""
     trees = []
     for title, names in navigation():
         lines = "\n".join(names)
@@ -90,7 +94,7 @@ def assemble(folder: Path) -> None:
     places = {path.resolve(): place for place, path in found.items()}
     places[ROOT / "README.md"] = "index.md"
     for place, path in found.items():
-        text = turned(place, path, places)
+        text = rewrite_links(place, path, places)
         if place == "index.md":
             text += f"\n{contents()}"
         elif place == "results/README.md":

@@ -1,14 +1,17 @@
 """Run the examples of the docs and write what they print below them.
 
-Every ``python`` block of a page is run, in order and in one namespace; the ``text`` block that
-follows it holds what it printed. Of a ``console`` block the lines after ``$`` are run; what they
-print stands between them, where ``...`` stands for anything. All of it happens in a new folder that
-holds ``examples/``. ``python docs/build.py`` refreshes the pages, with ``--check`` it only tells
-whether they are up to date.
+Every ``python`` block of a page is run, in order and in one namespace; the ``text`` block below it
+holds its output. In a ``console`` block the lines after ``$`` are run, in a ``pycon`` block the
+lines after ``>>>``; their output follows them, where ``...`` stands for anything. Everything runs
+in a new folder that contains ``examples/``.
+
+``python docs/build.py`` refreshes all pages, ``python docs/build.py docs/start.md`` the pages that
+are named. With ``--check`` it only reports which are out of date.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import doctest
 import io
@@ -25,7 +28,8 @@ from rulewright.cli.main import app
 
 PAGES = Path(__file__).parent
 EXAMPLE = re.compile(
-    r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n.*?^```\n)?|^```console\n(?P<session>.*?)^```\n",
+    r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n.*?^```\n)?"
+    r"|^```pycon\n(?P<dialogue>.*?)^```\n|^```console\n(?P<session>.*?)^```\n",
     re.DOTALL | re.MULTILINE,
 )
 COMMAND = re.compile(r"^\$ (?P<command>(?:.*\\\n)*.*)\n(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -38,11 +42,10 @@ def built(page: str) -> str:
 
     def run(found: re.Match[str]) -> str:
         if found["session"] is not None:
-            return f"```console\n{COMMAND.sub(_told, found['session'])}```\n"
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(compile(found["code"], "example", "exec"), namespace)
-        output = _tidy(printed.getvalue())
+            return f"```console\n{COMMAND.sub(_refresh, found['session'])}```\n"
+        if found["dialogue"] is not None:
+            return f"```pycon\n{_converse(found['dialogue'], namespace)}\n```\n"
+        output = _run(found["code"], "exec", namespace)
         block = f"```python\n{found['code']}```\n"
         return f"{block}\n```text\n{output}```\n" if output else block
 
@@ -51,8 +54,28 @@ def built(page: str) -> str:
         return EXAMPLE.sub(run, page)
 
 
-def _told(found: re.Match[str]) -> str:
-    """Return a command and what it prints, as it stands if that fits."""
+def _run(source: str, mode: str, namespace: dict[str, object]) -> str:
+    """Run Python and return what it prints."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(source, "example", mode), namespace)
+    return _tidy(printed.getvalue())
+
+
+def _converse(dialogue: str, namespace: dict[str, object]) -> str:
+    """Return a Python session with its output; keep the old output if dots make it match."""
+    lines = []
+    for example in doctest.DocTestParser().get_examples(dialogue):
+        output = _run(example.source, "single", namespace)
+        if doctest.OutputChecker().check_output(example.want, output, doctest.ELLIPSIS):
+            output = example.want
+        first, *others = example.source.splitlines()
+        lines += [f">>> {first}\n", *(f"... {line}\n" for line in others), output]
+    return "".join(lines)
+
+
+def _refresh(found: re.Match[str]) -> str:
+    """Return a command with its output; keep the old output if dots make it match."""
     output = _tidy(printed_by(found["command"]))
     if doctest.OutputChecker().check_output(found["output"], output, doctest.ELLIPSIS):
         return found[0]
@@ -78,18 +101,28 @@ def _tidy(output: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in output.splitlines())
 
 
+def pages() -> list[Path]:
+    """List the pages whose examples are run: the README, and all of docs/ except the results."""
+    found = sorted(path for folder in (PAGES, PAGES / "research") for path in folder.glob("*.md"))
+    return [PAGES.parent / "README.md", *found]
+
+
 def main() -> int:
-    """Refresh all pages, or report those that are out of date."""
-    check, stale = "--check" in sys.argv[1:], 0
-    for path in sorted(PAGES.glob("*.md")):
+    """Refresh pages, or report which are out of date."""
+    parser = argparse.ArgumentParser(description="Run the examples of the docs.")
+    parser.add_argument("page", nargs="*", type=Path, help="pages to refresh (all of them)")
+    parser.add_argument("--check", action="store_true", help="only report pages out of date")
+    options = parser.parse_args()
+    stale = 0
+    for path in options.page or pages():
         old = path.read_text()
         if (new := built(old)) == old:
             continue
         stale += 1
-        print(f"{path.name} {'is out of date: run make docs' if check else 'refreshed'}")
-        if not check:
+        print(f"{path} {'is out of date: run make docs' if options.check else 'refreshed'}")
+        if not options.check:
             path.write_text(new)
-    return stale if check else 0
+    return stale if options.check else 0
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@ napoleon_use_param = False  # types are prose, not names to look up
 napoleon_use_rtype = False
 suppress_warnings = ["ref.python"]  # a word of a type, such as shape, names several members
 autodoc_typehints = "none"
-suppress_warnings = ["ref.python"]  # words in the types of attributes that are also names
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
 

@@ -10,7 +10,7 @@ MAIN = "origin/main"
 """What was tested before: nothing lands on it that has not passed."""
 NO_FIT_NEEDS = ("cli", "explain", "plots", "relational", "report", "scale", "trust")
 """Rooms that a page uses only if it names them or something of them; all others serve every fit."""
-WITHOUT_PAGES = ("benchmarks/", "lab/", "tests/", ".ci/", "CHANGELOG.md", "CONTRIBUTING.md")
+WITHOUT_PAGES = ("benchmarks/", "lab/", "tests/", ".ci/")
 
 
 def _git(*arguments):
@@ -33,7 +33,7 @@ def changed_files():
 
 def concerns(file, page, text):
     """Tell whether a change of a file may change what the examples of a page print."""
-    if file.startswith("docs/") and file.endswith(".md"):
+    if file.endswith(".md"):
         return file == page
     if file.startswith("src/rulewright/"):
         room = file.split("/")[2].removesuffix(".py")

@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,17 @@ from rulewright.cli.main import COMMANDS, added_commands, import_command
 from rulewright.estimators.contract.parameters import check_parameters
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+DOCS = ROOT / "docs"
+PAGES = sorted(path for folder in (DOCS, DOCS / "research") for path in folder.glob("*.md"))
 BLOCK = re.compile(r"^```(?P<language>.*)\n(?P<code>(?:.*\n)*?)^```$", re.MULTILINE)
-every_page = pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+
+
+def page_name(page):
+    """Name a page by its place in the docs, so that no two have the same name."""
+    return page.relative_to(ROOT).as_posix()
+
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=page_name)
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +41,10 @@ def pages_by_change():
     """Give every page; one that no change concerns is left to a full run."""
     changed = changes.changed_files()
     same = pytest.mark.full("neither the page nor what it uses differs from main")
-    for page in PAGES:
+    for page in [*PAGES, ROOT / "README.md"]:
         name, text = page.relative_to(ROOT).as_posix(), page.read_text()
         run = changed is None or any(changes.concerns(file, name, text) for file in changed)
-        yield pytest.param(page, id=page.stem, marks=() if run else same)
+        yield pytest.param(page, id=name, marks=() if run else same)
 
 
 @pytest.mark.parametrize("page", list(pages_by_change()))
@@ -51,6 +60,7 @@ def test_pages_are_up_to_date(page, build, monkeypatch):
     [
         ("docs/page.md", True),
         ("docs/other.md", False),
+        ("README.md", False),
         ("docs/build.py", True),
         ("examples/loans.csv", True),
         ("native/search/grow.cpp", True),
@@ -73,12 +83,39 @@ def test_commands_use_every_room():
     assert changes.concerns("src/rulewright/plots/rules.py", "docs/page.md", text)
 
 
+def test_single_pages_are_refreshed(build, monkeypatch, tmp_path):
+    """`docs/build.py PAGE` touches the page that is named, and no other."""
+    page, other = tmp_path / "page.md", tmp_path / "other.md"
+    for path in (page, other):
+        path.write_text("```python\nprint(2)\n```\n\n```text\nold\n```\n")
+    monkeypatch.setattr(sys, "argv", ["build.py", "--check", str(page)])
+    assert build.main() == 1
+    assert "old" in page.read_text()
+    monkeypatch.setattr(sys, "argv", ["build.py", str(page)])
+    assert build.main() == 0
+    assert "old" not in page.read_text()
+    assert "old" in other.read_text()
+
+
 def test_stale_output_is_replaced(build):
     """What a block printed stands below it, and nothing else."""
     page = "a\n```python\nx = 2\nprint(x)\n```\n\n```text\nold\n```\n\n```python\nx += 1\n```\nb\n"
     fresh = build.built(page)
     assert fresh == page.replace("old", "2")
     assert build.built(fresh) == fresh
+
+
+def test_stale_output_of_sessions_is_replaced(build):
+    """What a statement prints or evaluates to stands below it; dots stand for anything."""
+    page = "```pycon\n>>> for x in (1, 2):\n...     print(x)\nold\n>>> [x]  # ?\n[...]\n\n```\n"
+    fresh = build.built(page)
+    assert fresh == page.replace("old", "1\n2")
+    assert build.built(fresh) == fresh
+
+
+def test_the_readme_is_refreshed_too(build):
+    """`make docs` runs the README, and every page whose examples are tested."""
+    assert {path.resolve() for path in build.pages()} == {*PAGES, ROOT / "README.md"}
 
 
 def test_stale_output_of_commands_is_replaced(build):
@@ -90,7 +127,7 @@ def test_stale_output_of_commands_is_replaced(build):
         build.built("```console\n$ rulewright learn nothing.csv --target y\n```\n")
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=page_name)
 def test_no_block_escapes_the_tests(page):
     """Commands are in blocks that are run or parsed; what cannot be run is Python at least."""
     for found in BLOCK.finditer(page.read_text()):

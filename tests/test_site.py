@@ -127,7 +127,7 @@ def test_the_links_of_the_readme_lead_somewhere(assemble):
     """The README is no page of the site, but its links work in the repository."""
     text = (ROOT / "README.md").read_text()
     assert len(assemble.LINK.findall(text)) > 10
-    assemble.turned("README.md", ROOT / "README.md", {})
+    assemble.rewrite_links("README.md", ROOT / "README.md", {})
 
 
 def test_a_page_that_is_not_there_is_refused(assemble, monkeypatch):
