@@ -135,7 +135,7 @@ def _pictures(model: Any, X: Any) -> GraphPictures:
 
 
 def file_notes(what: str, path: str | os.PathLike[str]) -> dict[str, str]:
-    """Return name and hash of a file, for the provenance; wildcards stand for the files in a row."""
+    """Return name and hash of a file, for the provenance; wildcards stand for several files."""
     name, digest = os.fspath(path), hashlib.sha256()
     for one in [name] if os.path.lexists(name) else sorted(glob.glob(name, recursive=True)):
         with open(one, "rb") as file:
