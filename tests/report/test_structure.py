@@ -10,7 +10,7 @@ from report.models import MODELS, loans_model, model_and_rows, regression
 from report.test_content import content
 from report.test_page import Page
 from rulewright.model import AdditiveRules, RegressionRules, class_of_interest, direction, looks
-from rulewright.report import numbers, report_html
+from rulewright.report import figures, numbers, report_html
 
 CSS = Path(numbers.__file__).with_name("templates") / "report.css"
 
@@ -205,6 +205,7 @@ def test_numbers_and_intervals_in_words():
     assert numbers.format_number(31000, 6) == "31,000"
     assert numbers.format_signed_number(-0.001, points=True) == "0"
     assert numbers.format_signed_number(1.789, points=True) == "+1.79"
+    assert [figures.Axis("x").text(x) for x in (-1e6, 2.5e7)] == ["-1,000,000", "25 M"]
     assert numbers.format_percent(0.0004) == "0.04\xa0%"
     assert numbers.format_percent(0.996) == "99.60\xa0%"
 

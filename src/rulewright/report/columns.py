@@ -79,7 +79,7 @@ class Scores:
 
     @classmethod
     def of(cls, model: RuleModel, target: str, found: ColumnSteps) -> Scores:
-        """Choose the class of interest of two classes, of more those that the column moves."""
+        """Choose the class of interest, or with several classes the ones that the column moves."""
         names = [cut_line(name, 20) for name in model.head_names]
         if not names:
             unit = f"change of {cut_line(target, 22) if target else 'the prediction'}"

@@ -54,7 +54,7 @@ class FindingLine:
 
 @dataclass(frozen=True)
 class DataSummary:
-    """The data in short; without data it tells what the model knows of its columns."""
+    """A summary of the data; without data, of the columns that the model knows."""
 
     n_rows: int
     columns: list[ColumnLine]
@@ -134,7 +134,7 @@ def _target(table: Table | None) -> tuple[list[ClassLine], int, str]:
 
 
 def _notes(table: Table, answers: Answers | None) -> list[str]:
-    """Tell what a reader should know before trusting figures."""
+    """Warn of unseen labels, unknown classes and weights, which affect the figures."""
     notes = []
     for column in table.columns:
         if unseen := _unseen(column):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
 
 _WIDTH, _HEIGHT = 440, 320
-_LEFT, _RIGHT, _TOP, _BOTTOM = 74, 24, 12, 48
+_LEFT, _RIGHT, _TOP, _BOTTOM = 86, 24, 12, 48
 _MOST_TICKS = 5  # of labels, which are wide
 _LETTER = 7.6  # of 12 px, in a wide font
 _ROW = 26
@@ -273,6 +273,8 @@ def _cut(text: str, most: int) -> str:
 def _short(value: float) -> str:
     if value and (abs(value) >= 1e15 or abs(value) < 1e-3):
         return f"{value:.2g}"
+    if abs(value) >= 1e7:
+        return f"{value / 1e6:,.4g} M"
     return f"{value:,.0f}" if abs(value) >= 1e5 else f"{value:,.6g}"
 
 

@@ -272,6 +272,6 @@ def _in_words(groups: Sequence[GroupLine]) -> str:
     if not off:
         return "In every group with enough rows, the predictions agree with what was observed."
     return (
-        f"The predictions are too high or too low on average for: {', '.join(off)}. Of many groups "
-        "about one in twenty looks so by chance."
+        f"The predictions are too high or too low on average for: {', '.join(off)}. By chance "
+        "alone this happens in about one group of twenty."
     )

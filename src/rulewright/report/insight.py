@@ -174,7 +174,7 @@ def stored_figures(model: RuleModel) -> tuple[str, dict[str, float]]:
 def compare_stored(
     stored: tuple[str, dict[str, float]], performance: Performance | None
 ) -> tuple[str, dict[str, float]]:
-    """Leave out stored figures that only repeat those of the report."""
+    """Leave out stored figures that only repeat the figures of the report."""
     if performance is None:
         return stored
     rows, known = stored

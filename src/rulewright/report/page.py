@@ -140,7 +140,7 @@ def _pictures(model: Any, X: Any) -> GraphPictures:
 
 
 def file_notes(what: str, path: str | os.PathLike[str]) -> dict[str, str]:
-    """Give name and hash of a file, for the provenance; wildcards stand for the files in a row."""
+    """Return name and hash of a file, for the provenance; wildcards stand for several files."""
     name, digest = os.fspath(path), hashlib.sha256()
     for one in [name] if os.path.lexists(name) else sorted(glob.glob(name, recursive=True)):
         with open(one, "rb") as file:
@@ -179,7 +179,7 @@ def render_page(content: Content) -> str:
 
 
 def page_data(content: Content) -> dict[str, Any]:
-    """Give what the script of the page needs, as plain data."""
+    """Return what the script of the page needs, as plain data."""
     return {
         "inOrder": content.in_order,
         "order": [line.place for line in content.rules],
@@ -194,7 +194,7 @@ def page_data(content: Content) -> dict[str, Any]:
 
 
 def _rule_data(line: RuleLine) -> list[Any]:
-    """Give what the table does not show of a rule; few digits, as there may be many rules."""
+    """Return what the table does not show of a rule; few digits, as there may be many rules."""
     learned = line.learned
     return [
         learned.rows,
@@ -210,7 +210,7 @@ def _round(value: float) -> float:
 
 
 def bar_scale(rules: list[RuleLine]) -> tuple[float, float]:
-    """Give the ends of the bars of rules: 0 and 1 of shares, the range of means."""
+    """Return the ends of the bars of rules: 0 and 1 of shares, the range of means."""
     if not rules or rules[0].head:
         return 0.0, 1.0
     ends = [v for r in rules for v in (r.shown.value, r.shown.base, r.shown.low, r.shown.high)]

@@ -73,7 +73,7 @@ def panel_script(model: RuleModel) -> str:
 
 
 def panel_columns(model: RuleModel, table: Table | None) -> list[dict[str, Any]]:
-    """Describe the inputs: those of the columns of the most rules come first."""
+    """Describe the inputs; columns that many rules use come first."""
     found = []
     for name in order_by_use(model):
         schema = model.schema[name]
@@ -110,7 +110,7 @@ def panel_rows(model: RuleModel, table: Table, places: Places) -> dict[str, Any]
 
 
 def most_rows(model: RuleModel, asked: int) -> int:
-    """Return how many rows a report shows: fewer of many columns."""
+    """Return how many rows a report shows: fewer if there are many columns."""
     return min(asked, MOST_CELLS // max(1, len(model.columns)))
 
 
