@@ -94,7 +94,7 @@ class AveragedModel(ClassModel):
         members = tuple(self.members)
         rules = tuple(rule for member in members for rule in getattr(member, "rules", ()))
         if self.rules and tuple(self.rules) != rules:
-            raise ValueError("rules: an average has the rules of its members")
+            raise ValueError("rules: an average has those of its members")
         vars(self).update(rules=rules)
         self._check_common()
         for k, member in enumerate(members):
