@@ -90,9 +90,9 @@ def test_wrong_choices_are_refused(write):
         read_table(path, numeric=["z:coerce"])
     with pytest.raises(DataError, match="missing: expected strings or numbers"):
         read_table(path, missing=[None])
-    with pytest.raises(DataError, match=r"row 2 .* holds 'see note'.*numeric income:coerce"):
+    with pytest.raises(DataError, match=r"row 2 .* holds 'see note'.*numeric=.income:coerce"):
         read_table(path, numeric=["income"])
-    with pytest.raises(DataError, match=r"row 2 .* holds 'see note'.*numeric income:coerce"):
+    with pytest.raises(DataError, match=r"row 2 .* holds 'see note'.*numeric=.income:coerce"):
         read_table(path, numeric=["income:comma"])
     with pytest.raises(DataError, match="kinds: name target"):
         read_table(read_table(path), missing=["-"])

@@ -162,7 +162,7 @@ def test_classes_can_be_ordered():
     ("order", "message"),
     [
         (["low"], r"lacks 'high'. List all of: 'high', 'low'"),
-        (["low", "hihg", "high"], r"names 'hihg', which is no class .* are: 'high', 'low'"),
+        (["low", "hihg", "high"], r"has 'hihg', which is not a class .* are: 'high', 'low'"),
         (["low", "high", "low"], "names a class twice"),
         ("low", "must be a list, not 'low'"),
         (3, "must be a list, not 3"),
