@@ -27,7 +27,7 @@ _GRID = np.array(np.meshgrid(_ROWS, _POWERS, _FACTORS)).reshape(3, -1, 1)
 WIDENING = 1.5
 """Final factor of the variance: shares of rules have longer tails than a beta distribution.
 
-Chosen on ten synthetic problems, other than those of the figures in docs/rule-statistics.md.
+Chosen on ten synthetic problems, other than those of the figures in docs/research/precision.md.
 """
 
 MOST_ROWS = 1e6

@@ -28,7 +28,7 @@ def sizes_up_to(most: int) -> list[int]:
 
 
 CHARGE = 1 / 3
-"""Share of the BIC penalty per rule, log(n) / 2n, that a rule must earn (`docs/defaults.md`)."""
+"""Share of the BIC penalty log(n) / 2n that a rule must earn (`docs/research/defaults.md`)."""
 
 
 def smallest_good(

@@ -1,6 +1,6 @@
 """Compact rules for numbers, and boosted trees to compare with.
 
-As a teacher of numbers such trees do not pay (`docs/defaults.md`).
+As a teacher of numbers such trees do not pay (`docs/research/defaults.md`).
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rulewright.model import AdditiveRules
 
 ROWS_ADVICE = "ideally all rows that the model was learned from"
-"""Rows to select on: holding rows out for it costs more than it gains (`docs/defaults.md`)."""
+"""Rows to select on: holding rows out costs more than it gains (`docs/research/defaults.md`)."""
 OPTIMISTIC = "optimistic: the rules were learned from all rows, also from the held-out ones"
 
 MOST_RULES = 200

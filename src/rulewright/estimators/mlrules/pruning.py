@@ -39,7 +39,7 @@ class Pruning(Generic[Drawn]):
     """No pruning; base class of the prunings, which also counts refused rules.
 
     The search stops when more than `most_refused` of the last `last_rules` rules were refused
-    (`docs/defaults.md`).
+    (`docs/research/defaults.md`).
 
     Parameters
     ----------

@@ -143,7 +143,7 @@ LARGE_RULES, MANY_CLASSES = 1000, 10
 
 @dataclass(frozen=True)
 class Automatic:
-    """Values of "auto", given the numbers of rows and classes (`docs/defaults.md`)."""
+    """Values of "auto", given the numbers of rows and classes (`docs/research/defaults.md`)."""
 
     n_rows: int
     n_classes: int

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rulewright.rules import Head
 
 EVIDENCE = 3.0
-"""The penalty, in standard errors of the gradient of a useless column (`docs/defaults.md`)."""
+"""Penalty in standard errors of the gradient of a useless column (`docs/research/defaults.md`)."""
 
 TOLERANCE = 1e-6
 """Sweeps continue until one lowers the objective by less than this per unit of weight."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 L2 = 20.0
 """Ridge penalty of the responses, in rows: refitting on the rows that chose the rules would
-otherwise overestimate the responses (`docs/defaults.md`)."""
+otherwise overestimate the responses (`docs/research/defaults.md`)."""
 
 TOLERANCE = 1e-4
 """Sweeps continue until they lower the objective by less than about this, to choose rules."""
@@ -247,7 +247,7 @@ SPARE_RULES = 20
 """Number of additional active rules at the start of the elimination."""
 
 OVERLAP_PENALTY = 0.5
-"""Share of a rule's value lost if another rule covers the same rows (`docs/defaults.md`)."""
+"""Share of a rule's value lost if another covers the same rows (`docs/research/defaults.md`)."""
 
 
 def selections(
