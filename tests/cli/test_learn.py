@@ -229,7 +229,7 @@ def test_unknown_columns_bring_near_matches(cli_failure, loans):
     [
         (["--set", "max_rules"], "must be written as name=value"),
         (["--set", "=3"], "must be written as name=value"),
-        (["--set", "n_rule=3"], "no parameter 'n_rule'; it has condition_cost"),
+        (["--set", "n_rule=3"], "no parameter 'n_rule'. Did you mean max_rules"),
         (["--set", "max_rules=many"], "max_rules=many must be a whole number >= 0"),
         (["--set", "teacher_share=2"], "must be a number >= 0 and <= 1"),
         (["--set", "missing_conditions=perhaps"], "must be true or false"),

@@ -214,7 +214,7 @@ def test_wrong_scales_are_refused(slope, offsets, message):
 def test_steps_forbid_scaling():
     """Steps were made for the scores as they are."""
     model = replace(churn_model(), steps=(IsotonicSteps((), (0.5,)),) * 2)
-    with pytest.raises(ValueError, match="scale it first"):
+    with pytest.raises(ValueError, match="scale the model first"):
         model.scale_scores(2.0, (0.0, 0.0))
 
 

@@ -76,6 +76,7 @@ def test_a_model_by_hand():
         "    +1  2 more rules",
     ]
     assert explained.to_dict()["rows"][1] == {
+        "row": 1,
         "prediction": 19.0,
         "rules": [],
         "linear": [{"column": "age", "added": 10.0}],

@@ -33,7 +33,7 @@ Positive = Annotated[
     str | None,
     typer.Option(
         metavar="CLASS",
-        help="Class of interest, of two: recall, precision, curves and deciles are about it.",
+        help="Class of interest of two.",
         show_default="the rarer class",
     ),
 ]

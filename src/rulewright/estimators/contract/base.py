@@ -173,7 +173,7 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         is_constant = not self._is_nested and warn_of_data(table, type(self).__name__)
         self._warn_of_rows(rows)
         model = self._finished(self._learn(rows), rows)
-        model = model.with_summary({**model.summary, **describe_training(model, rows)})
+        model = model.with_summary({**model.summary, **self._describe_rows(model, rows)})
         self.model_ = self._decided(model, rows)
         if not is_constant:
             self._warn_of_model(rows)
@@ -256,8 +256,13 @@ class RuleEstimator(TableEstimator, Generic[Model]):
             | {name: str(settings[name]) for name in named},
             "n_rows": rows.n_rows,
             "total_weight": rows.total_weight,
-            **note_weights(rows, settings.get("class_weight")),
-        } | ({} if rows.table.target_name is None else {"target": rows.table.target_name})
+        }
+
+    def _describe_rows(self, model: Model, rows: Any) -> dict[str, Any]:
+        """Note down what the training rows, their weights and the target are."""
+        target = {} if rows.table.target_name is None else {"target": rows.table.target_name}
+        weights = note_weights(rows, getattr(self, "class_weight", None))
+        return {**describe_training(model, rows), **weights, **target}
 
 
 class RuleClassifier(
