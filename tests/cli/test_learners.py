@@ -13,7 +13,7 @@ def test_all_learners_are_listed(cli):
     """Each learner has a line with what it predicts and when to take it."""
     lines = cli("learners").stdout.splitlines()
     assert [line.split()[0] for line in lines[1:-2]] == list(LEARNERS)
-    assert lines[1].startswith("compact           classes, numbers  a model to explain")
+    assert lines[1].startswith("compact           classes, numbers  a small model to explain")
     told = json.loads(cli("learners", "--json").stdout)
     assert [one["name"] for one in told] == list(LEARNERS)
     assert {one["name"] for one in told if "numbers" in one["predicts"]} == set(REGRESSORS)

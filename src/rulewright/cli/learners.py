@@ -283,7 +283,7 @@ def _print_one(name: str) -> None:
             console.print(f"\n{title} (--set NAME=VALUE)")
         for one in chosen:
             console.print(f"  {one['name']}: {one['values']}  [default: {one['default']}]")
-            console.print(textwrap.indent(textwrap.fill(one["doc"], _WIDTH), "      "))
+            console.print(textwrap.indent(_fill(one["doc"]), "      "))
     if "numbers" in found:
         console.print(f"\n{_for_numbers(own, found['numbers'])}")
 
@@ -297,3 +297,7 @@ def _for_numbers(own: dict[str, Any], other: dict[str, Any]) -> str:
     parts = [f"defaults {', '.join(changed)}"] if changed else []
     parts += [f"without {', '.join(lacking)}"] if lacking else []
     return f"for numbers ({other['estimator']}): {'; '.join(parts) or 'the same parameters'}"
+
+
+def _fill(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, break_on_hyphens=False)

@@ -20,7 +20,7 @@ ShownRows = Annotated[
     typer.Option(
         min=0,
         metavar="N",
-        help="Maximum number of rows of the data in the page; 0: none.",
+        help="Maximum number of data rows in the page.",
         rich_help_panel="Output",
     ),
 ]
