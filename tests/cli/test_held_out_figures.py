@@ -44,7 +44,7 @@ def test_the_figures_are_those_of_the_fit(cli, table, fits, tmp_path):
     result = cli("learn", table, *QUICK, "--model", path, "--report", page)
     assert result.exit_code == 0, result.output
     assert fits == [150]
-    assert "cross-validation" not in result.stdout
+    assert "cross-validation:" not in result.stdout
     summary = load_model(path).summary
     origin, shown = summary["validation"]["rows"], cli("show", path).stdout
     assert f"on {origin}" in result.stdout
@@ -58,6 +58,9 @@ def test_the_figures_are_those_of_the_fit(cli, table, fits, tmp_path):
             assert re.search(rf"{title} +{one['value']:.3f} ", result.stdout)
             assert f"{title} {one['value']:.3f} [" in shown
         assert f"{one['value']:.3f}" in page.read_text()
+    recall = summary["validation"]["figures"]["recall"]["value"]
+    [found] = re.findall(r"finds ([\d.]+)\s*% of", re.search("headline.*", page.read_text())[0])
+    assert float(found) == pytest.approx(100 * recall, rel=0.01)
     few = summary["price"][0]
     assert f"accuracy {few['accuracy']:.3f}, log-loss {few['log_loss']:.3f};" in shown
     assert few["log_loss"] == summary["validation"]["figures"]["log_loss"]["value"]

@@ -60,18 +60,14 @@ def _class_figures(model: RuleModel, answers: Answers, found: dict[str, Measure]
     known = answers.select_known()
     parts = []
     if known.interest is not None and len(known.codes):
-        k = known.interest
-        true, said, name = (
-            known.codes == k,
-            known.chosen == k,
-            cut_line(known.names[known.interest], 24),
-        )
-        if true.any():
-            recall = float(np.average(said[true], weights=known.weights[true]))
-            parts.append(f'finds {format_percent(recall)} of the "{name}" rows')
-        if said.any():
-            right = float(np.average(true[said], weights=known.weights[said]))
-            parts.append(f'{format_percent(right)} of its "{name}" predictions are right')
+        name = cut_line(known.names[known.interest], 24)
+        said = {
+            "recall": f'finds {{}} of the "{name}" rows',
+            "precision": f'{{}} of its "{name}" predictions are right',
+        }
+        values = {key: found[key].value for key in said if key in found}
+        known_values = {key: value for key, value in values.items() if math.isfinite(value)}
+        parts += [said[key].format(format_percent(p)) for key, p in known_values.items()]
     if "auc" in found:
         parts.append(f"AUC {found['auc'].value:.3f}")
     if "accuracy" in found:
