@@ -59,7 +59,7 @@ def test_the_figures_are_those_of_the_fit(cli, table, fits, tmp_path):
             assert f"{title} {one['value']:.3f} [" in shown
         assert f"{one['value']:.3f}" in page.read_text()
     recall = summary["validation"]["figures"]["recall"]["value"]
-    [found] = re.findall(r"finds ([\d.]+)\s*% of", re.search("headline.*", page.read_text())[0])
+    [found] = re.findall(r": finds ([\d.]+)\s*% of", page.read_text())
     assert float(found) == pytest.approx(100 * recall, rel=0.01)
     few = summary["price"][0]
     assert f"accuracy {few['accuracy']:.3f}, log-loss {few['log_loss']:.3f};" in shown
