@@ -116,7 +116,7 @@ def print_findings(console: Console, findings: Sequence[Finding]) -> None:
 
 
 def print_finding_notes(console: Console, findings: Sequence[Finding], file: object) -> None:
-    """Print the first findings as notes; rare classes are told with the cross-validation."""
+    """Print the first findings as notes; the cross-validation reports rare classes."""
     noted = [finding for finding in findings if finding.kind != "rare class"]
     if noted:
         console.print()

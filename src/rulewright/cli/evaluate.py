@@ -55,7 +55,7 @@ def evaluate(
     ] = None,
     decision: Annotated[
         str | None,
-        typer.Option(metavar="DECISION", help=DECISION_HELP, show_default="that of the model"),
+        typer.Option(metavar="DECISION", help=DECISION_HELP, show_default="of the model"),
     ] = None,
     positive: Positive = None,
     thresholds: Annotated[

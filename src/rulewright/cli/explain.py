@@ -36,7 +36,7 @@ class ChangeRequest:
         str | None,
         typer.Option(
             metavar="CLASS|LOW..HIGH",
-            help="Prediction to reach (with --counterfactual): a class, or a range of numbers "
+            help="Prediction to reach (with --counterfactual): a class, or a numeric range "
             "such as 10..20 or 10.. ",
         ),
     ] = None

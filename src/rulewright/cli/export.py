@@ -62,8 +62,8 @@ def export(
         list[str] | None,
         typer.Option(
             metavar="COL,...",
-            help="Columns of the table, such as its key, that the SQL returns beside the answers; "
-            "functions of other languages answer the row that they are given.",
+            help="Columns of the table, such as a key, that the SQL returns with predictions; "
+            "functions in other languages predict the row that they are given.",
         ),
     ] = None,
     output: Annotated[

@@ -291,7 +291,7 @@ def _add_notes(fitted: Any, notes: dict[str, Any]) -> Any:
 
 
 def _divide_settings(kind: Any, settings: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
-    """Split settings into those of a class and others."""
+    """Separate the settings of a class from the others."""
     try:
         split = split_settings(settings)
         domains = kind.settable()

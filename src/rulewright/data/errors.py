@@ -11,7 +11,7 @@ _LISTED_NAMES = 20
 
 
 def offer_names(name: str, known: Sequence[str], title: str = "There are") -> str:
-    """Suggest the names most similar to a mistyped one, or list those that exist."""
+    """Suggest the names most similar to a mistyped one, or list all names."""
     by_lower = {other.lower(): other for other in known}
     near = difflib.get_close_matches(name.lower(), by_lower, n=3)
     if near:
@@ -29,7 +29,7 @@ _READING_OPTION = re.compile(r'read_table\(X, (\w+)=(True|"(?:[^"\\]|\\.)*")\)')
 
 
 def as_options(message: str) -> str:
-    """Write the options of `read_table` in a message as those of the command line."""
+    """Replace the options of `read_table` in a message by command-line options."""
     return _READING_OPTION.sub(_as_option, message)
 
 

@@ -46,7 +46,7 @@ def label_of(value: object) -> str:
 
 How = Literal["coerce", "thousands", "comma"]
 """
-User choices for a column of numbers written as text.
+User choices for a numeric column that is written as text.
 
 coerce     other text is missing
 thousands  commas separate thousands

@@ -83,11 +83,11 @@ class RuleModel(Exports):
         return self.preamble()
 
     def decision_lines(self) -> list[str]:
-        """Write how the answer is chosen, where that is worth saying."""
+        """Write how the answer is chosen, if that needs an explanation."""
         return []
 
     def form_fields(self) -> dict[str, Any]:
-        """Return what a saved model holds beyond the common fields: here lists of numbers."""
+        """Return the fields of this form in a saved model; here numeric lists."""
         return {name: list(getattr(self, name)) for name in self.fields.needed}
 
     @classmethod

@@ -83,7 +83,7 @@ class OnnxWriter:
         return graph.serialise()
 
     def _repeat(self, value: str, width: int) -> str:
-        """Give a value for every row, if it is a constant too."""
+        """Return a value for every row, if it is a constant too."""
         shape = self.graph.add("Concat", self._rows, self.graph.constant([width], np.int64), axis=0)
         return self.graph.add("Expand", value, shape)
 
@@ -233,7 +233,7 @@ def inputs_of(program: Program, rows: Rows) -> dict[str, Any]:
 
 
 def _run(write: Callable[..., Any], program: Program, rows: Rows) -> tuple[list[Answer], list[str]]:
-    """Give the answers of ONNX Runtime."""
+    """Return the answers of ONNX Runtime."""
     try:
         import onnxruntime  # noqa: PLC0415 - heavy, and only needed here
     except ImportError:

@@ -154,7 +154,7 @@ class DuckDb(Dialect):
     def _check(
         self, column: str, x: str, types: Iterable[str], prefix: str
     ) -> list[tuple[str, str]]:
-        """Give the cases of missing values and of a type that is not one of some."""
+        """Return the cases of missing values and of a type that is not one of some."""
         listed = ", ".join(map(self.text, types))
         wrong = f"typeof({x}) NOT IN ({listed}) AND typeof({x}) NOT LIKE '{prefix}(%'"
         expected = "text or integers" if "VARCHAR" in types else "a number"
@@ -179,7 +179,7 @@ class Postgres(Dialect):
         return f"float8 '{float(value)!r}'"
 
     def column(self, name: str, alias: str) -> str:
-        """Write a column without its table: a name behind that of the table may be a function."""
+        """Write a column without its table: after a table name it may be a function."""
         return self.quote(name)
 
     def double(self, column: str, x: str) -> str:

@@ -39,7 +39,7 @@ class Dialect(ABC):
     double_type: ClassVar[str]
     text_type: ClassVar[str]
     promise: ClassVar[str] = "Scores equal the scores of the model to the last bit."
-    """How exactly the answers are those of the model."""
+    """How exactly the answers equal the answers of the model."""
     input_rules: ClassVar[str] = STRICT
     """What columns must hold."""
     as_step: ClassVar[str] = "AS"
@@ -60,7 +60,7 @@ class Dialect(ABC):
         return first + _check_text(name, "name").replace(last, last * 2) + last
 
     def text(self, value: str) -> str:
-        """Write a string to compare with labels as they are read."""
+        """Write a string in the form of the labels that are read."""
         return self.string(value)
 
     def string(self, value: str) -> str:
@@ -138,7 +138,7 @@ def quoted_name(name: str) -> str:
 
 
 def unused_prefix(names: Iterable[str]) -> str:
-    """Give a prefix of internal names that no column or table begins with."""
+    """Return a prefix of internal names that no column or table begins with."""
     prefix, listed = "rw_", [name.lower() for name in names]
     while any(name.startswith(prefix) for name in listed):
         prefix = "_" + prefix

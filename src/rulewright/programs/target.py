@@ -24,7 +24,7 @@ class Answer(NamedTuple):
 
     @classmethod
     def number(cls, value: float) -> Answer:
-        """Make the answer of a program of numbers."""
+        """Make the answer of a regression program."""
         return cls((value,), (), None, ())
 
 

@@ -75,7 +75,7 @@ class _RelationalEstimator(RelationalModel):
         default=None,
     )
     windows: Sequence[float] = Parameter(
-        CheckedByFit("list of numbers"),
+        CheckedByFit("numeric list"),
         "Time windows before the cutoff, in days (or in units of the time, if it is a number). "
         "Counts and aggregates are also computed within each window.",
         default=(),

@@ -31,7 +31,7 @@ def name_target(model: RuleModel, *others: str | None) -> str:
 def headline(
     model: RuleModel, target: str, performance: Performance | None, answers: Answers | None
 ) -> str:
-    """Say what a model predicts, from what, and how well."""
+    """Describe what a model predicts, from which columns, and how well."""
     n_columns = len(model.columns)
     what = f"{_what(model, target)} with {write_count(len(model.rules), 'rule')}"
     if n_columns:

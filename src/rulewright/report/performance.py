@@ -147,7 +147,7 @@ def _notes(answers: ClassAnswers, *, fresh: bool) -> list[str]:
         rest = ~abstains
         share = f"the model abstains on {percent_text(float(abstains.mean()))} of the rows"
         wrong = (
-            f"; of the others {percent_text(float(answers.wrong[rest].mean()))} are wrong"
+            f", and {percent_text(float(answers.wrong[rest].mean()))} of its predictions are wrong"
             if rest.any()
             else ""
         )

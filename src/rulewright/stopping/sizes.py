@@ -51,7 +51,7 @@ def smallest_good(
     Returns
     -------
     int
-        The size. The standard error is paired: that of the row-wise difference to the best,
+        The size. The standard error is paired, of the row-wise difference to the best size,
         because most variation between rows is common to all sizes.
     """
     n = max(float(weights.sum()), 1.0)

@@ -54,7 +54,7 @@ class Nominal(Kind):
         return "text" if schema is not None and schema.label_type == "string" else "labels"
 
     def read(self, name: str, raw: Raw) -> Column:
-        """Find the labels: the declared ones, or those that occur, sorted."""
+        """Find the labels: the declared ones, or the labels in the data, sorted."""
         raw = convert_values(name, raw)
         if raw.type == "number" and raw.values.dtype.kind in "fO" and not raw.finite:
             check_finite(name, as_floats(name, raw.values))

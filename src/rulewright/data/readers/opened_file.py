@@ -110,7 +110,7 @@ class OpenedFile:
 
     @contextmanager
     def plain_path(self) -> Iterator[Path]:
-        """Give the path of the plain file in UTF-8, which is a temporary one if need be."""
+        """Return the path of the plain file in UTF-8, which is a temporary one if need be."""
         if not self.zipped and self.encoding == "utf-8-sig":
             yield self.path
             return

@@ -51,7 +51,7 @@ class _Columns:
         # the file's own columns, none from the names of its folders
         self.table = f"read_parquet({path}, hive_partitioning=false)"
         described = self._database.rows(f"DESCRIBE SELECT * FROM {self.table}")
-        # DuckDB ignores the case of names and renames those that are then equal
+        # DuckDB ignores the case of names and renames duplicates
         self._aliases = ['"' + row[0].replace('"', '""') + '"' for row in described]
         self.names = _names(self._database, path)
         held = _durations(self._database, path)
@@ -71,8 +71,8 @@ class _Columns:
             columns = _Columns(other)
             if (columns.names, columns._types) != (self.names, self._types):
                 raise DataError(
-                    f"{other}: its columns differ from those of {self._file} in name, type or "
-                    "order. Read the files one by one."
+                    f"{other}: its columns differ from the columns of {self._file} in name, "
+                    "type or order. Read the files one by one."
                 )
             tables.append(columns.table)
             self.n_rows += columns.n_rows

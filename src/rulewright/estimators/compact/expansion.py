@@ -156,6 +156,6 @@ def _ends(heads: Sequence[Head]) -> tuple[IntArray, IntArray]:
 
 
 def _places(heads: Sequence[Head]) -> Iterator[tuple[Head, IntArray]]:
-    """Give each head once, with where it occurs."""
+    """Return each head once, with where it occurs."""
     for head in sorted(set(heads)):
         yield head, np.flatnonzero([one == head for one in heads]).astype(np.int32)

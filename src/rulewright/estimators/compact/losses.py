@@ -1,8 +1,8 @@
-"""What a compact model minimises: how rules and lines are fitted, and what a further one gains.
+"""Losses of compact models: they fit the responses of rules and lines, and price further ones.
 
-A loss gives the search row statistics of the current fit, in pairs (g, h) of derivatives, and fits
-the responses of all rules anew. Its figures are in nats, so that conditions can be charged by their
-length: for classes the negative log-likelihood, for numbers that of errors of unknown variance.
+A loss gives the search row statistics of the current fit, in pairs (g, h) of derivatives, and
+refits the responses of all rules. Its figures are negative log-likelihoods in nats, so conditions
+can be charged by their length. Regression assumes normal errors of unknown variance.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class CompactLoss(Protocol):
     def fit(
         self, problem: ResponseProblem, tolerance: float, start: FloatArray | None = None
     ) -> FittedResponses:
-        """Fit the responses of all rules and lines, from those of a start if that helps."""
+        """Fit the responses of all rules and lines, with a warm start if that helps."""
 
     def settle(self, problem: ResponseProblem, fits_labels: bool = False) -> FittedResponses:
         """Fit the responses of the finished model to many digits, to labels if asked for."""
@@ -185,7 +185,7 @@ class CompactLoss(Protocol):
         """Describe what growth minimises, for one head or for any."""
 
     def head_of(self, score: Score, vote: int) -> Head:
-        """Return what the vote of a search speaks for."""
+        """Return the head that the vote of a search raises."""
 
     def gain(self, rows: RowArray, head: Head) -> float:
         """Return about what a rule over these rows would gain."""
@@ -194,9 +194,9 @@ class CompactLoss(Protocol):
         """Return about what the first 1, 2, ... tests of a rule would gain."""
 
     def part_gains(self, rule: RuleOnRows) -> FloatArray | None:
-        """Return what each part of a rule would gain; None: only `gain` tells.
+        """Return the gain of each part of a rule, or None if only `gain` can compute it.
 
-        Entry s is that of the tests whose bits are in s.
+        Entry s is the gain of the tests whose bits are in s.
         """
 
     def loss_of(self, fitted: FittedResponses, rows: BoolArray) -> FloatArray:
@@ -215,7 +215,7 @@ class ClassLoss:
     l2 : float
         Ridge penalty of the responses.
     ordinal : bool
-        Whether the classes are in an order, and rules speak for "at least" or "at most" one.
+        Whether the classes are in an order, and rules vote for "at least" or "at most" one.
     """
 
     def __init__(

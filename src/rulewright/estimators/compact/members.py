@@ -67,7 +67,7 @@ class LineMember:
     sign : int
         1 for a line that rises, -1 for one that falls.
     values : float64 array
-        What the response multiplies in each row: of the deviation `SCALE`, like rules.
+        Values that the response multiplies, with the deviation `SCALE`, like rules.
     """
 
     term: LinearTerm
@@ -93,7 +93,7 @@ class LineMember:
 
 
 def contradicts(found: FoundRule, head: Head, other: Member) -> bool:
-    """Tell whether a rule and another cut off the same end of one column, for different heads.
+    """Return whether two rules cut off the same end of one column, for different heads.
 
     A reader has to subtract one from the other: an interval says the same.
     """
@@ -119,8 +119,8 @@ def cut_interval(found: FoundRule, other: FoundRule) -> FoundRule | None:
 class Candidate(NamedTuple):
     """A rule or line that may join the model, with what a search needs of it again and again.
 
-    `rows` are the training rows that it covers, `values` those of a line there, and `hits` what of
-    the derivative along it never changes (see `CompactLoss.hits`).
+    `rows` are the training rows that it covers, `values` the values of a line there, and `hits` the
+    constant part of the derivative along it (see `CompactLoss.hits`).
     """
 
     member: Member | LineMember
@@ -205,7 +205,7 @@ def n_lines(members: Sequence[Member | LineMember]) -> int:
 def fitted_lines(
     members: Sequence[Member | LineMember], responses: FloatArray, n_slopes: int, unit: float = 1.0
 ) -> tuple[LinearTerm, ...]:
-    """Return the lines that add something; those of one column are one term."""
+    """Return the lines that add something, merged by column."""
     found: dict[str, tuple[LinearTerm, FloatArray]] = {}
     for member, response in zip(members, responses.tolist(), strict=True):
         if isinstance(member, LineMember) and response != 0:
@@ -217,7 +217,7 @@ def fitted_lines(
 
 
 class RuleCutter:
-    """Cuts a rule back to the conditions that pay.
+    """Prunes a rule to the conditions that improve the score.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ class RuleCutter:
     rule : RuleOnRows
         Its tests and head, and the rows to learn from.
     loss : CompactLoss
-        Tells what rules gain.
+        Computes the gain of rules.
     limits : Limits
         What rules may look like.
     charge : float

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class NumberLessons:
-    """Losses of numbers, for the rows that a fold trains on.
+    """Regression losses for the training rows of a fold.
 
     `targets` are ranks: a test of signal must not depend on a few large numbers.
     """
@@ -53,7 +53,7 @@ class _Rows(NamedTuple):
 
 
 class NumberLoss:
-    """The squared error of numbers, as the negative log-likelihood of errors of unknown variance.
+    """Squared error, as the negative log-likelihood of errors of unknown variance.
 
     A rule of head 1 adds to the number, one of head 0 takes away.
     """
@@ -180,7 +180,7 @@ class NumberLoss:
         )
 
     def part_gains(self, rule: RuleOnRows) -> FloatArray | None:
-        """Say nothing: the statistics cut off large residuals."""
+        """Return None: the statistics clip large residuals."""
         return None
 
     def loss_of(self, fitted: FittedResponses, rows: BoolArray) -> FloatArray:

@@ -1,6 +1,6 @@
-"""Compact rules for numbers, and boosted trees to compare with.
+"""Compact rules for regression, and boosted trees to compare with.
 
-As a teacher of numbers such trees do not pay (`docs/research/defaults.md`).
+As teachers such trees do not improve the rules (`docs/research/defaults.md`).
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def price_of_numbers(
     seed: int,
     n_threads: int,
 ) -> list[dict[str, Any]]:
-    """Compare the answers of few rules with those of boosted trees, on rows left out."""
+    """Compare the rules with boosted trees on held-out rows."""
 
     def boosted(fold: int, check: Callable[[], None]) -> _BoostedAnswers:
         found = _boost(binned, numbers, weights, folds.train_mask(fold), seed + fold, check)

@@ -2,8 +2,8 @@
 
 The objective is the loss in nats plus a charge for each condition, a share of the logarithm of the
 number of conditions that there are: what it takes to say which one. Growth proposes rules, on all
-rows and on subsamples; they are cut back to the conditions that pay, and kept as candidates for
-later rounds. The loss to second order around the current fit (`expansion.py`) tells which candidate
+rows and on subsamples; they are pruned to the conditions that gain, and kept as candidates for
+later rounds. The loss to second order around the current fit (`expansion.py`) decides which rule
 to add, which rule to replace and which condition to drop; the best change is fitted and taken if
 the objective falls (fully corrective boosting). Lines of numeric columns may be proposed too: each
 counts as a rule of one condition.
@@ -196,7 +196,7 @@ class CompactSearch:
             self.pool = {keys[k]: one for k, one in enumerate(candidates) if k in kept}
 
     def _is_new(self, member: Member | LineMember, others: Sequence[Member | LineMember]) -> bool:
-        """Tell whether a candidate says something that the others do not say."""
+        """Return whether a candidate differs from all other members."""
         if isinstance(member, LineMember):
             same = ((o.term.column, o.head) for o in others if isinstance(o, LineMember))
             return (member.term.column, member.head) not in same
@@ -228,7 +228,7 @@ class CompactSearch:
 
     @cached_property
     def line_heads(self) -> tuple[Head, ...]:
-        """What lines speak for: one that falls speaks for the opposite of its head."""
+        """Heads of lines: a falling line votes for the opposite of its head."""
         heads = self.loss.heads
         return tuple(h for h in heads if not any(h < o and self._opposite(h, o) for o in heads))
 
@@ -255,7 +255,7 @@ class CompactSearch:
         return one == other or self._opposite(one, other)
 
     def _opposite(self, one: Head, other: Head) -> bool:
-        """Tell whether one head speaks for all classes that the other does not speak for."""
+        """Return whether two heads divide all classes between them."""
         below, above = sorted((one, other))
         return below.first == 0 and below.last + 1 == above.first and above.last == self.last_class
 

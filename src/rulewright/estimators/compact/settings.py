@@ -60,7 +60,7 @@ Model = TypeVar("Model", bound=RuleModel)
 
 
 class Lessons(Protocol):
-    """Gives the loss of a search: of a fold, or of all rows."""
+    """Source of the loss of a search, for a fold or for all rows."""
 
     targets: FloatArray
 
@@ -178,7 +178,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         return bin_table(rows.table, n_bins, self._n_threads, digits)
 
     def _cap(self, n_classes: int) -> int:
-        """Return the most rules there may be."""
+        """Return the maximum number of rules."""
         if self.max_rules is not None:
             return int(self.max_rules)
         return 20 if n_classes <= 2 else max(20, min(5 * n_classes, 60))

@@ -3,7 +3,7 @@
 Every fold runs the whole search without its rows and keeps the model of each size, so what is
 compared are finished models. Noise that all sizes share does not matter. Held-out rows also choose
 the variant of the model: what the points are fitted to, the targets of the search, which teachers
-have smoothed, or labels; and whether lines stand beside the rules.
+have smoothed, or labels; and whether the model has lines.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ LARGEST_RISE = 0.05
 small part of the gain is a large part of the loss that remains."""
 
 READABLE, ALIKE = 8, 0.5
-"""Rules that a reader takes in at a glance, and standard errors within which losses are alike."""
+"""Rules that a reader takes in at a glance, and standard errors within which losses are similar."""
 
 CLEAR, CERTAIN, ALL_GAIN = 0.1, 0.03, 0.99
-"""A gain is clear, or certain, if its standard error is a smaller share of it. Of a certain gain
-the smallest readable size that keeps nearly all is enough."""
+"""A gain is clear, or certain, if its standard error is a smaller share of it. If the gain is
+certain, the smallest readable size that keeps nearly all of it is enough."""
 
 LINE_SHARE, LINE_ERRORS = 0.02, 0.5
 """Lines must lower the loss by this share of the gain over no rules, and by more than so many
@@ -51,7 +51,7 @@ class Variant(NamedTuple):
     Attributes
     ----------
     has_lines : bool
-        Whether lines may stand beside the rules.
+        Whether the model may have lines.
     fits_labels : bool
         Whether the points are fitted to labels, not to the targets of the search.
     """
@@ -94,7 +94,7 @@ class Size:
         return replace(self, n_rules=0, variant=self.variant._replace(has_lines=False))
 
     def to_json(self, weights: FloatArray) -> dict[str, Any]:
-        """Give the size, the variant and the curve of losses as plain data."""
+        """Return the size, the variant and the curve of losses as plain data."""
         known: dict[str, Any] = {"n_rules": self.n_rules, "linear": self.variant.has_lines}
         if self.losses is not None:
             known["left_out_loss"] = mean_losses(self.losses, weights).tolist()
@@ -218,7 +218,7 @@ class FoldRuns(NamedTuple):
 
 
 def choose_runs(kinds: Sequence[FoldRuns], weights: FloatArray, how: str, cap: int) -> FoldRuns:
-    """Keep the variant of the least loss at any size; one with lines must be clearly better."""
+    """Keep the variant with the smallest loss at any size; lines must be clearly better."""
     by_lines = ([one for one in kinds if one.variant.has_lines is kind] for kind in (False, True))
     best = [
         min(same, key=lambda one: float(mean_losses(one.losses, weights).min()))
@@ -232,7 +232,7 @@ def choose_runs(kinds: Sequence[FoldRuns], weights: FloatArray, how: str, cap: i
 
 
 def do_lines_help(plain: Size, lined: Size, weights: FloatArray) -> bool:
-    """Tell whether lines clearly lower the out-of-fold loss, each model at its own size."""
+    """Return whether lines clearly lower the out-of-fold loss, each model at its own size."""
     assert plain.losses is not None
     assert lined.losses is not None
     seen = ~np.isnan(lined.losses[0])
@@ -264,7 +264,7 @@ def choose_size(losses: FloatArray, weights: FloatArray, how: str = "cv") -> int
     "cv" is the smallest size that keeps most of the largest gain over no rules, but not less than
     the best of up to `READABLE` rules: where the gain is certain, the smallest that keeps nearly
     all of it, otherwise the largest whose loss is alike, because models of all rows profit from
-    more rules than those of the folds. "one-se" is the smallest size within one standard error of
+    more rules than models of folds. "one-se" is the smallest size within one standard error of
     the best.
     """
     seen = ~np.isnan(losses[0])
@@ -292,7 +292,7 @@ def choose_sizes(losses: FloatArray, weights: FloatArray, how: str = "cv") -> In
 
 
 def _apply_rule(means: FloatArray, errors: Callable[[int], FloatArray], how: str) -> int:
-    """Choose by mean losses, and the standard errors of their differences from those of a size."""
+    """Choose a size by mean losses and the standard errors of their differences from one size."""
     if how == "one-se" or len(means) == 1:
         best = int(np.argmin(means))
         return int(np.argmax(means <= means[best] + errors(best)))

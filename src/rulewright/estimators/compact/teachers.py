@@ -3,8 +3,8 @@
 A label says what happened in a row, the probabilities of an ensemble about how often it does: few
 rules that learn from both fit less noise. Teachers are shared by the folds. Each leaves out one
 fold, or two where rows are few; the search of a fold learns from the mean of the teachers that did
-not see its held-out rows, the final search from the mean of all. Most rows thus get targets from
-some teachers that did not see their labels.
+not see its held-out rows, the final search from the mean of all. So nearly all rows get targets
+from some teachers that did not see their labels.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Teachers:
     def learn(
         self, repeats: Sequence[Folds], random: np.random.RandomState, n_threads: int
     ) -> None:
-        """Learn all teachers: for each repetition of the folds those that leave out some of them.
+        """Learn all teachers: for each repetition, one teacher per left-out set of folds.
 
         Without folds one teacher learns from all rows.
         """

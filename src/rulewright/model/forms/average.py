@@ -1,11 +1,11 @@
-"""Averages of models: each says probabilities, and counts by its weight.
+"""Averages of models: each member predicts probabilities, and counts by its weight.
 
-The score of a class is the weighted mean of the probabilities that the members give it; of a vote
-each member counts for the class that it predicts only, with the probability of that class.
-Probabilities are the scores divided by their sum, which for means is 1 but for rounding; those of a
-vote as if one more of the members were undecided, which keeps them from 0 and makes them no more
-than a rough estimate. The highest score wins, of equal ones the first class. Weighted probabilities
-are added up in pairs, so that the expression stays shallow for many members.
+The score of a class is the weighted mean of the members' probabilities. In a vote each member
+counts only for the class that it predicts, with the probability of that class. Probabilities are
+the scores divided by their sum, which for means is 1 except for rounding. A vote adds one undecided
+member, which keeps its probabilities above 0 and makes them a rough estimate only. The highest
+score wins; the first class wins a tie. Weighted probabilities are added up in pairs, so the
+expression stays shallow for many members.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class AveragedModel(ClassModel):
         members = tuple(self.members)
         rules = tuple(rule for member in members for rule in getattr(member, "rules", ()))
         if self.rules and tuple(self.rules) != rules:
-            raise ValueError("rules: an average has those of its members")
+            raise ValueError("rules: an average takes its rules from its members")
         vars(self).update(rules=rules)
         self._check_common()
         for k, member in enumerate(members):

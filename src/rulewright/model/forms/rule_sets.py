@@ -323,7 +323,7 @@ def _list(obj: Any, name: str) -> Sequence[Any]:
 
 
 def _figures(obj: Any, name: str) -> Figures:
-    """Read a list of numbers, finite and not negative, for each class."""
+    """Read a list of finite, nonnegative values for each class."""
     return tuple(
         tuple(_size(value, name) for value in _list(numbers, name)) for numbers in _list(obj, name)
     )
