@@ -244,7 +244,7 @@ def test_plain_data_tells_all(cli, loans, tmp_path):
 
 WRONG = [
     (["--holdout", "1"], "--holdout 1: must be a share between 0 and 1"),
-    (["--holdout", "0.0001"], "--holdout 0.0001: this share of 800 rows is no row"),
+    (["--holdout", "0.0001"], "--holdout 0.0001: this is less than one of 800 rows"),
     (["--holdout", "0.2", "--test", "x.csv"], "--holdout and --test both say"),
     (["--test", "nothing.csv"], "nothing.csv"),
     (["--positive", "maybe"], "--positive maybe: no such class. The classes are: no, yes."),
@@ -269,10 +269,10 @@ WRONG = [
     (["--decision", "0"], "--decision 0: threshold 0 must be a probability above 0 and below 1"),
     (
         ["--decision", "maybe=0.2"],
-        "--decision maybe=0.2: 'maybe' is no class. There are: no, yes.",
+        "--decision maybe=0.2: 'maybe' is not a class. There are: no, yes.",
     ),
     (["--decision", "no:yes=2,no=3"], "--decision no=3: must be written as TRUE:PREDICTED=COST"),
-    (["--decision", "no:maybe=2"], "'maybe' is no class. There are: no, yes."),
+    (["--decision", "no:maybe=2"], "'maybe' is not a class. There are: no, yes."),
     (["--decision", "no:yes=much"], "'much' must be a number, 0 or larger"),
     (["--decision", "no:no=1"], "0 where the prediction is true"),
     (
@@ -321,7 +321,7 @@ def test_wrong_test_files(cli_failure, halves, write):
         ("true,no\nno,0\n", "needs each class once"),
         ("true,no,yes\nno,0,1\n", "needs each class once"),
         ("true,no,yes\nno,0\nyes,1,0\n", "line 'no' needs 2 numbers"),
-        ("true,no,perhaps\nno,0,1\nyes,1,0\n", "'perhaps' is no class"),
+        ("true,no,perhaps\nno,0,1\nyes,1,0\n", "'perhaps' is not a class"),
         ("true,no,yes\nno,0,x\nyes,1,0\n", "true 'no', predicted 'yes': 'x' must be a number"),
     ],
 )

@@ -262,7 +262,7 @@ def _shorten_class(cells: dict[str, str]) -> dict[str, str]:
 
 
 def wrap_rule(parts: Sequence[str], width: int) -> str:
-    """Write a rule in lines that break between its conditions and before what it decides."""
+    """Write a rule in lines that break between its conditions and before its outcome."""
     lines = [parts[0]]
     for part in parts[1:]:
         if len(lines[-1]) + 1 + len(part) <= width:

@@ -46,7 +46,7 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="COL",
-            help="Column with what is predicted.",
+            help="Column with the true values.",
             show_default="as when the model was learned",
         ),
     ] = None,
@@ -65,7 +65,7 @@ def evaluate(
             help="Also show what each threshold of the probability finds, misses and costs.",
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     output: Annotated[
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="File to write; - is standard output."),

@@ -204,7 +204,7 @@ def learners(
             help="Learner to describe.", show_default=False, autocompletion=learner_names
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the learners and when to use each, or the parameters of one, basics first."""
     if name is not None and name not in LEARNERS:

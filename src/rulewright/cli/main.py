@@ -72,7 +72,7 @@ class Commands(TyperGroup):
         return name, None if known is None else import_command(str(name)), rest
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the subcommand; with --debug, show where it failed."""
+        """Run the subcommand; with --debug, print the traceback of an error."""
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()  # a closed pipe is noticed here, not at exit

@@ -143,7 +143,7 @@ def draw_held_out(table: Table, share: float, seed: int) -> np.ndarray:
     drawn = np.sort(np.concatenate(parts))
     if not len(drawn):
         raise DataError(
-            f"--holdout {share:g}: this share of {len(kept)} rows is no row. Give a larger share."
+            f"--holdout {share:g}: this is less than one of {len(kept)} rows. Use a larger share."
         )
     return drawn
 

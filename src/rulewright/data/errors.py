@@ -63,8 +63,8 @@ class RowTypeError(RowError, DataTypeError):
 
 
 class DataWarning(UserWarning):
-    """The data are probably not what a person means to learn from: a leak, an id, a constant."""
+    """Warning about the training data: a probable leak, an id, a constant column."""
 
 
 class ModelWarning(UserWarning):
-    """A fitted model that is probably of no use: it has no rules, or never predicts a class."""
+    """Warning about a fitted model that has no rules, or never predicts some class."""

@@ -192,7 +192,7 @@ def lead_for_error(curve: RiskCoverage, n: int, target_error: float, delta: floa
 def choose_lead(
     curve: RiskCoverage, lead: float, target_error: float | None
 ) -> tuple[float, dict[str, float | None]]:
-    """Return the lead that was given or that a target needs, and what the curve says of it.
+    """Return the given lead, or the lead that a target needs, with its point on the curve.
 
     The figures are the error of all predictions, and for the lead the coverage and the error among
     predictions (None if there are none).

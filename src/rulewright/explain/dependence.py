@@ -136,7 +136,7 @@ def partial_dependence(
 def mean_added(
     term: Term, at: Table, rows: Table, weights: FloatArray, columns: Sequence[str]
 ) -> FloatArray:
-    """Average over rows what a term adds if some columns have the values of another table.
+    """Average a term over rows, with the values of another table in some columns.
 
     Returns one mean for each row of `at`.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Exports(ABC):
-    """What a model can be written as; all of it follows from its program."""
+    """Exports of models, all written from their programs."""
 
     @property
     @abstractmethod
@@ -167,7 +167,7 @@ class Exports(ABC):
 
 
 def _note_rules(model: RuleModel) -> tuple[RuleNote, ...]:
-    """Write for each rule its number in the text of the model, what it adds, and when."""
+    """Describe each rule: its printed number, what it adds, and its conditions."""
     notes, names = [], model.shown_names
     for number, i in enumerate(strongest(model, None), start=1):
         rule = model.rules[i]

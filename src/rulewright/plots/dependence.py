@@ -286,7 +286,7 @@ def _pad_values(values: FloatArray) -> list[float]:
 def _side_by_side(
     charts: Sequence[Sequence[alt.Chart]], names: Sequence[str], title: Any, height: int, said: str
 ) -> alt.ConcatChart:
-    """Put the charts of the classes beside each other."""
+    """Arrange the charts of the classes in a row."""
     parts = [
         alt.LayerChart(layer=list(layers)).properties(width=_SMALL, height=height, title=name)
         for layers, name in zip(charts, names, strict=True)

@@ -124,7 +124,7 @@ def describe_chart(title: Any, text: str) -> str:
 
 
 def wrap_text(text: str) -> str:
-    """Break a text into two lines between its conditions, and say how many more there are."""
+    """Break a text into two lines between its conditions, and count the others."""
     parts = text.split(" and ")
     lines = [parts[0]]
     for place, part in enumerate(parts[1:], start=1):
@@ -167,7 +167,7 @@ def bar_chart(
 def save_chart(chart: ChartType, path: str | os.PathLike[str]) -> None:
     """Write a chart as .svg, .png or .html, whole or not at all; HTML opens without a network.
 
-    Readers of screens find what the chart shows in its label (PNG has none).
+    Screen readers read its description (PNG has none).
     """
     target = Path(path)
     kind = target.suffix.lower()
@@ -194,7 +194,7 @@ def plotted_model(model: Any, what: str) -> RuleModel:
 
 
 def wrapped_title(title: str, text: str) -> alt.TitleParams:
-    """Make a title with what a chart shows in words below it."""
+    """Make a title with a description of the chart below it."""
     return alt.TitleParams(title, subtitle=textwrap.wrap(text, _LETTERS))
 
 

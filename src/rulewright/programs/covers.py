@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Bits: TypeAlias = NDArray[np.uint64]
     Joint: TypeAlias = int | tuple[bool, tuple["Joint", ...]]
-    """A conjunction by its place, or whether all of several joints must hold, and those."""
+    """A conjunction by its place, or whether all joints must hold, and the joints."""
 
 # A column with more thresholds than fit into 16-bit codes is coded in several parts.
 MAX_CUTS = (kernels.UNSEEN - 1) // 2
@@ -52,7 +52,7 @@ class _NumericCoder:
         self.n_rows = len(self.parts)
 
     def intervals(self, part: Plain) -> list[list[Interval]]:
-        """Return intervals that must hold, all of the outer list and any of the inner ones."""
+        """Return required intervals: all of the outer list, any of each inner list."""
         assert isinstance(part, Range)
         sides: dict[int, tuple[int, int]] = {}
         if part.low > -np.inf:
@@ -86,7 +86,7 @@ class _NominalCoder:
         np.take(self.lookup, table[self.name].values, out=codes[self.row], mode="wrap")
 
     def intervals(self, part: Plain) -> list[list[Interval]]:
-        """Return intervals that must hold, all of the outer list and any of the inner ones."""
+        """Return required intervals: all of the outer list, any of each inner list."""
         assert isinstance(part, Labels)
         runs = _runs(sorted(self.code_of[label] for label in part.labels))
         if part.negated:
@@ -133,7 +133,7 @@ class Coder:
         return codes
 
     def compile(self, bodies: Sequence[Formula]) -> Covers:
-        """Compile formulas to conjunctions for the kernels, and how to join those."""
+        """Compile formulas to conjunctions for the kernels, and to joints that combine them."""
         known: dict[int, Formula] = {}
         bodies = [positive(body, known) for body in bodies]
         if self.n_rows > len(self._coders):
@@ -192,7 +192,7 @@ class Coder:
         )
 
     def _intervals(self, condition: Condition) -> list[list[Interval]]:
-        """Return intervals that must hold, all of the outer list and any of the inner ones.
+        """Return required intervals: all of the outer list, any of each inner list.
 
         Only a range over several parts of a column, of which there is one at most, has several
         lists, of which any choice must hold with any choice of the other alternatives.

@@ -55,7 +55,7 @@ def run_sqlite(
 
 
 def read_answers(program: Program, lines: list[tuple[Any, ...]]) -> list[Answer]:
-    """Read the lines that the SQL of a program gives, the first item of which is the row."""
+    """Read the result lines of a program's SQL; the first item is the row."""
     lines = sorted(lines, key=lambda line: int(line[0]))
     if not isinstance(program, ClassProgram):
         return [Answer.number(line[1]) for line in lines]

@@ -50,7 +50,7 @@ _PART = 65_536
 
 @dataclass(frozen=True, eq=False)
 class ProgramRows:
-    """The rows of a table; they are coded, and formulas compiled, when they are first asked for."""
+    """The rows of a table; codes and compiled formulas are computed on first use."""
 
     native: Native
     table: Table

@@ -1,4 +1,4 @@
-"""The nodes of a program: what a model computes for one row, written once for all targets.
+"""Nodes of a program: the computation of a model for one row, shared by all targets.
 
 A value is a number for each class (a vector) or one number for the row (a scalar); an operation on
 both repeats the scalar for every class. Nodes are compared by identity: a node used twice is

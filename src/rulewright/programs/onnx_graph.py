@@ -25,7 +25,7 @@ IR_VERSION = 8
 
 
 def onnx_package() -> Any:
-    """Import the package that makes ONNX files, or say how to install it."""
+    """Import the onnx package, or raise an error that says how to install it."""
     try:
         import onnx  # noqa: PLC0415 - heavy, and only needed here
     except ImportError:

@@ -184,7 +184,7 @@ _MAX_VALUES = 1000
 
 
 def adversarial_rows(program: Program, seed: int = 0) -> Rows:
-    """Make rows of missing, unseen, huge and tiny values, and values on and beside thresholds.
+    """Make rows of missing, unseen, huge and tiny values, and values on and near thresholds.
 
     They are mixed at random, and rows are planted that satisfy all conditions of a formula or all
     but one, because random rows seldom meet a long rule.
@@ -269,7 +269,7 @@ def _choices(
 
 
 def _unseen(column: ColumnSchema) -> Iterable[str]:
-    """Return labels that are not in the schema, as near to those as can be."""
+    """Return labels that are not in the schema but very similar to its labels."""
     if column.label_type == "boolean":
         return ()
     if column.label_type == "number":

@@ -1,4 +1,4 @@
-"""A program: what a model answers for one row, as named values over its columns."""
+"""Programs: the answers of a model for one row, as named values over its columns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RuleNote(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """What a model answers for one row: a number."""
+    """Program of a regression model: one number per row."""
 
     schema: Schema  # columns of a row
     scores: Node  # the number, or one for each class
@@ -48,7 +48,7 @@ class Program:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """All values that the outputs need, each after those it is computed from."""
+        """All values that the outputs need, inputs before results."""
         return order_nodes(self.outputs)
 
     @cached_property
@@ -78,7 +78,7 @@ class Program:
 
     @cached_property
     def shared(self) -> frozenset[Node]:
-        """The values that a writer computes once and names: those read more than once."""
+        """The values that are read more than once; a writer computes and names them once."""
         reads: Counter[Node] = Counter()
         for node in self.nodes:
             for child in node.children:
@@ -92,7 +92,7 @@ class Program:
 
 @dataclass(frozen=True, eq=False)
 class ClassProgram(Program):
-    """What a model of classes answers for one row."""
+    """Program of a classifier: scores, probabilities and a label per row."""
 
     labels: tuple[Any, ...]
     probabilities: Node  # a number for each class

@@ -142,7 +142,7 @@ class DuckDb(Dialect):
         return f"CAST(epoch_ms({value}) AS DOUBLE)"
 
     def truth(self, column: str, x: str) -> str:
-        """Read Booleans as 1 and 0, and what is neither as 2."""
+        """Read Booleans as 1 and 0, and other values as 2."""
         fast = (f"typeof({x}) = 'BOOLEAN'", f"CAST({x} AS INTEGER)")
         return case([fast], super().truth(column, x))
 
@@ -217,5 +217,5 @@ class Postgres(Dialect):
         return f'{case([(wrong, refusal)], f"CAST({x} AS TEXT)")} COLLATE "C"'
 
     def _error(self, column: str, x: str, expected: str, kind: str = "FLOAT8") -> str:
-        """Raise an error: what is no number, or no timestamp, cannot be cast to one."""
+        """Raise an error, by casting a value that is not a number, or not a timestamp."""
         return f"CAST({self.message(column, expected)} || CAST({x} AS TEXT) AS {kind})"

@@ -120,7 +120,7 @@ class Dialect(ABC):
         return f"{'TIMESTAMP' if ' ' in short else 'DATE'} '{short}'"
 
     def truth(self, column: str, x: str) -> str:
-        """Read Booleans, which may be numbers or text, as 1 and 0, and what is neither as 2."""
+        """Read Booleans, which may be numbers or text, as 1 and 0, and other values as 2."""
         words = " ".join(f"WHEN {self.text(word)} THEN {k}" for word, k in _TRUTHS.items())
         code = f"CASE LOWER({self.label(column, x)}) {words} ELSE 2 END"
         return case([(f"{x} IS NULL", "NULL")], code)

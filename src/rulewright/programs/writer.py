@@ -158,7 +158,7 @@ class Writer(ABC):
         )
 
     def test(self, formula: Formula) -> str:
-        """Write a formula such that it is not true where it is unknown."""
+        """Write a formula that is not true if it is unknown."""
         formula = self.positive(formula)
         if id(formula) in self.tests:
             return self.tests[id(formula)]

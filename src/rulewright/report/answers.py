@@ -1,4 +1,4 @@
-"""Rows that a model is judged by, and its answers on them: all that measures and curves need."""
+"""Evaluation rows and the model's answers on them, the input of measures and curves."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class LineChart:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A finished drawing with its title and what it shows in words."""
+    """A finished drawing with its title and its description."""
 
     title: str
     svg: Markup

@@ -255,7 +255,7 @@ def _with_interval(value: float, low: float, high: float, write: Callable[[float
 
 
 def _in_words(groups: Sequence[GroupLine]) -> str:
-    """Name the groups whose mean prediction is outside the interval of what was observed."""
+    """Name the groups whose mean prediction is outside the observed interval."""
     off = []
     for group in groups[1:]:
         if group.is_small or not group.figures:

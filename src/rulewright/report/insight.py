@@ -1,4 +1,4 @@
-"""What matters and what it costs: importances, sizes, notes of the learner."""
+"""Importances, the cost of compactness, and notes of the learner."""
 
 from __future__ import annotations
 

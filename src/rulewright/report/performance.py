@@ -66,7 +66,7 @@ class Interest:
 
 @dataclass(frozen=True)
 class Performance:
-    """How well the model predicts: all that a report says about it."""
+    """The performance section of a report."""
 
     origin: str
     n_rows: int

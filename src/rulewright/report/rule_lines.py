@@ -1,4 +1,4 @@
-"""The rules as lines of a table: what each says, and what it covers in the given data."""
+"""The rules as lines of a table: effect, conditions, and coverage in the given data."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class RuleCount:
 
 @dataclass(frozen=True)
 class RuleLine:
-    """One rule: its printed number, what it does, its training counts, and the given data."""
+    """One rule: its printed number, effect, training counts, and counts in the given data."""
 
     place: int
     number: int
@@ -72,7 +72,7 @@ class RuleLine:
 
     @property
     def shown(self) -> RuleCount:
-        """The counts that the table of rules shows: those on given rows if there are any."""
+        """The counts in the table of rules: on given rows if there are any."""
         return self.learned if self.given is None else self.given
 
 
@@ -139,7 +139,7 @@ def _describe_learned(model: RuleModel, rule: Rule) -> RuleCount:
 def _describe_given(
     rows: EvaluatedRows, found: RuleStatistics, i: int, inside: BoolArray
 ) -> dict[str, Any]:
-    """Return what statistics say of a rule, its evidence, and the covered classes."""
+    """Return the statistics of a rule, its evidence, and the covered classes."""
     of_classes = isinstance(found, ClassRuleStatistics)
     measure = "precision" if of_classes else "mean"
     numbers = [getattr(found, f"{measure}{end}")[i] for end in ("", "_low", "_high")]

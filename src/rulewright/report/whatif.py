@@ -46,7 +46,7 @@ _MOST_RULES = 2000
 
 @dataclass(frozen=True, eq=False)
 class _Truths(Program):
-    """For each rule 1 where it holds, -1 where it is known to fail if it says something there."""
+    """For each rule 1 where it applies, -1 where it is false and its outcome has an alternative."""
 
     @cached_property
     def n_rules(self) -> int:
@@ -91,7 +91,7 @@ def panel_columns(model: RuleModel, table: Table | None) -> list[dict[str, Any]]
 
 
 def panel_rows(model: RuleModel, table: Table, places: Places) -> dict[str, Any]:
-    """Return the values of some rows, with what is true and what the model says."""
+    """Return the values of some rows, with true values and predictions."""
     part = table.take(places)
     predicted = model.predict(part)
     rows: dict[str, Any] = {
@@ -121,7 +121,7 @@ def _texts(model: RuleModel, predicted: Any) -> list[str]:
 
 
 def _values(column: Column) -> list[Any]:
-    """Return what a table holds, numbers or text; None for missing."""
+    """Return the cells of a table as numbers or text; None for missing."""
     kind = column.schema.type
     if kind.ordered:
         return [

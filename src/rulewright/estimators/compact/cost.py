@@ -64,7 +64,7 @@ def compare_folds(
 
 
 class UnseenRows(NamedTuple):
-    """Rows of a table of which a sample chose rules: those held out, and who did not see them."""
+    """Held-out rows if a sample chose the rules, and the models that did not see them."""
 
     mask: BoolArray
     of_fold: bool

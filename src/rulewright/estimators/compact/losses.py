@@ -167,7 +167,7 @@ class CompactLoss(Protocol):
         """Fit the responses of all rules and lines, with a warm start if that helps."""
 
     def settle(self, problem: ResponseProblem, fits_labels: bool = False) -> FittedResponses:
-        """Fit the responses of the finished model to many digits, to labels if asked for."""
+        """Fit the responses of the finished model precisely, to labels if `fits_labels`."""
 
     def fit_labels(self, problem: ResponseProblem, start: FloatArray) -> FittedResponses:
         """Fit the responses to labels alone."""
@@ -188,10 +188,10 @@ class CompactLoss(Protocol):
         """Return the head that the vote of a search raises."""
 
     def gain(self, rows: RowArray, head: Head) -> float:
-        """Return about what a rule over these rows would gain."""
+        """Return the approximate gain of a rule over these rows."""
 
     def prefix_gains(self, rule: RuleOnRows) -> FloatArray:
-        """Return about what the first 1, 2, ... tests of a rule would gain."""
+        """Return the approximate gains of the first 1, 2, ... tests of a rule."""
 
     def part_gains(self, rule: RuleOnRows) -> FloatArray | None:
         """Return the gain of each part of a rule, or None if only `gain` can compute it.
@@ -256,7 +256,7 @@ class ClassLoss:
         return self._fit(problem, self._label_shares() if fits_labels else self.shares, 1e-20)
 
     def fit_labels(self, problem: ResponseProblem, start: FloatArray) -> FittedResponses:
-        """Fit to labels, without what teachers say."""
+        """Fit to labels, without teachers."""
         return self._fit(problem, self._label_shares(), 1e-7, start)
 
     def _label_shares(self) -> FloatArray:
@@ -322,7 +322,7 @@ class ClassLoss:
         return self.likelihood.head_of(score, vote)
 
     def gain(self, rows: RowArray, head: Head) -> float:
-        """Return what a Newton step of this rule alone gains."""
+        """Return the gain of a Newton step of this rule alone."""
         g, h = self.likelihood.derivatives(rows, head)
         return g * g / (2 * (h + self.l2)) if g < 0 else 0.0
 
@@ -402,7 +402,7 @@ class Lines:
         return LineMember(self.terms[place], head, sign, sign * self.columns[place])
 
     def _gains(self, loss: CompactLoss, head: Head) -> tuple[FloatArray, FloatArray]:
-        """Return the pull up of each line, and what it gains; the intercept moves with it."""
+        """Return the upward pull and the gain of each line; the intercept moves with it."""
         lane = loss.score(head).first_lane
         g, h = (loss.stats[:, lane + k] * loss.unit for k in (0, 1))
         pulls, along = -self.columns @ g, self.columns @ h

@@ -1,4 +1,4 @@
-"""What a compact model is made of: rules, cut back to what pays, and lines, all fitted together."""
+"""Members of compact models: pruned rules and lines, all fitted together."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Member:
 
 @dataclass(frozen=True, eq=False)
 class LineMember:
-    """A line of the model: what a column adds to a head as it rises, or takes away.
+    """A line of the model: raises or lowers the score of a head as a column rises.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class LineMember:
 
     @property
     def slope(self) -> float:
-        """What a response of 1 adds per unit of the column."""
+        """Slope per unit of the column at a response of 1."""
         return self.sign * SCALE / self.term.deviation
 
     def on(self, table: Table) -> Self:
@@ -95,7 +95,7 @@ class LineMember:
 def contradicts(found: FoundRule, head: Head, other: Member) -> bool:
     """Return whether two rules cut off the same end of one column, for different heads.
 
-    A reader has to subtract one from the other: an interval says the same.
+    A single interval says the same, and nothing has to be subtracted.
     """
     if not (len(found.grown) == other.n_conditions == 1) or head == other.head:
         return False
@@ -117,7 +117,7 @@ def cut_interval(found: FoundRule, other: FoundRule) -> FoundRule | None:
 
 
 class Candidate(NamedTuple):
-    """A rule or line that may join the model, with what a search needs of it again and again.
+    """A rule or line that may join the model, with values that the search reuses.
 
     `rows` are the training rows that it covers, `values` the values of a line there, and `hits` the
     constant part of the derivative along it (see `CompactLoss.hits`).
@@ -240,7 +240,7 @@ class RuleCutter:
         self.charge, self.prefix_gains = charge, loss.prefix_gains(rule).tolist()
 
     def whole(self) -> tuple[FoundRule, float]:
-        """Return the rule as it is, and what it gains less its charge."""
+        """Return the unchanged rule and its gain minus its charge."""
         return self.found, self._charge(self.prefix_gains[-1], len(self.prefix_gains))
 
     def cut_back(self) -> tuple[FoundRule, float]:

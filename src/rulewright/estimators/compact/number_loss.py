@@ -167,13 +167,13 @@ class NumberLoss:
         return self.heads[1 - vote % 2]
 
     def gain(self, rows: RowArray, head: Head) -> float:
-        """Return what a step of this rule alone gains."""
+        """Return the gain of a step of this rule alone."""
         weights = self.weights[rows]
         pull = float(weights @ self.residuals[rows]) / self.scale * (1 if head.first else -1)
         return pull * pull / (2 * (float(weights.sum()) + self.l2)) if pull > 0 else 0.0
 
     def prefix_gains(self, rule: RuleOnRows) -> FloatArray:
-        """Return what steps of the first 1, 2, ... tests gain."""
+        """Return the gains of steps of the first 1, 2, ... tests."""
         lengths = range(1, len(rule.tests) + 1)
         return np.array(
             [self.gain(rule.find_covered(range(length)), rule.head) for length in lengths]

@@ -29,7 +29,7 @@ CLEAR_GAIN = 2.0
 N_PERMUTATIONS, LEVEL = 199, 0.02
 
 LEAST_SIDE = 5
-"""Rows on each side of a split: fewer say little, and vary most."""
+"""Rows on each side of a split: smaller sides vary too much."""
 
 
 def has_signal(

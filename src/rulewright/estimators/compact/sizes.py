@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray, IntArray
 
 KEPT_GAIN, CLEAR_KEPT_GAIN = 0.9, 0.95
-"""Share of the largest gain over no rules that the chosen size keeps; more where it is clear."""
+"""Share of the largest gain over no rules that the chosen size keeps; more if clear."""
 
 LARGEST_RISE = 0.05
 """Share by which the loss may exceed the lowest one: with many classes, or hardly any noise, a
@@ -65,7 +65,7 @@ RULES_ONLY = Variant()
 
 @dataclass(frozen=True, eq=False)
 class Size:
-    """How many rules there are, and what is known of other sizes.
+    """The chosen number of rules, and the losses of other sizes.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Size:
     answers : float64 array of shape (repetitions, sizes, rows, outputs) or None
         Out-of-fold answers of all sizes, by each repetition.
     variant : Variant
-        The kind of model that predicts held-out rows best.
+        The variant that predicts held-out rows best.
     """
 
     n_rules: int
@@ -244,7 +244,7 @@ def do_lines_help(plain: Size, lined: Size, weights: FloatArray) -> bool:
 
 
 def mean_losses(losses: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the mean loss of each size over the rows that were held out."""
+    """Return the mean loss of each size over the held-out rows."""
     seen = ~np.isnan(losses[0])
     return np.asarray(np.average(losses[:, seen], axis=1, weights=weights[seen]))
 

@@ -1,4 +1,4 @@
-"""Teachers of compact rules: ensembles whose probabilities are targets beside labels.
+"""Teachers of compact rules: ensembles whose probabilities are mixed with the labels as targets.
 
 A label says what happened in a row, the probabilities of an ensemble about how often it does: few
 rules that learn from both fit less noise. Teachers are shared by the folds. Each leaves out one
@@ -103,7 +103,7 @@ class Teachers:
         return round(float(np.mean([one.n_rules for one in self._all]))) if self._all else 0
 
     def targets(self, place: tuple[int, int] | None) -> FloatArray:
-        """Return what is taught without the fold of a repetition, or of all rows."""
+        """Return the teachers' mean without the fold of a repetition, or from all rows."""
         return self.probabilities(*(place or (None, None))) if self.given is None else self.given
 
     def probabilities(self, repeat: int | None = None, fold: int | None = None) -> FloatArray:

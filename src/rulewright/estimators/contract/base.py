@@ -71,11 +71,11 @@ class TableEstimator(
 
     categorical_features: Any = Parameter(
         CheckedByFit("list of str or int, or None"),
-        "Columns to treat as nominal although they hold numbers.",
+        "Numeric columns to treat as nominal.",
         default=None,
     )
     random_state: Any = Parameter(
-        CheckedByFit("int, RandomState or None"), "Seed of all random draws.", default=None
+        CheckedByFit("int, RandomState or None"), "Random seed.", default=None
     )
     n_jobs: int | None = Parameter(
         CheckedByFit("int or None"), "Threads; the model does not depend on it.", default=None
@@ -145,7 +145,7 @@ class RuleEstimator(TableEstimator, Generic[Model]):
     CROSS_VALIDATES: ClassVar[bool] = False
     """Whether `fit` runs folds and keeps their out-of-fold answers in `held_out_`."""
     NO_RULES: ClassVar[str] = NO_RULES
-    """What a fit says of a model without rules."""
+    """Reason that a warning gives for a model without rules."""
     _is_nested = False  # a copy that another fit makes warns of nothing
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -180,7 +180,7 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         return self
 
     def _training_rows(self, table: Table) -> Any:
-        """Return the rows of the table with what is learned from them."""
+        """Return the training rows of a table."""
         raise NotImplementedError
 
     def _warn_of_rows(self, rows: Any) -> None:
@@ -275,7 +275,7 @@ class RuleClassifier(
 
     class_weight: Any = Parameter(
         CheckedByFit('dict, "balanced" or None'),
-        "Factors of the weights of the classes.",
+        "Class weights; they multiply the row weights.",
         default=None,
     )
     decision: Any = Parameter(
@@ -349,14 +349,14 @@ def share_classes(class_weights: FloatArray) -> list[float]:
 
 
 def positive_of_two(positive_class: Any, rows: TrainingSet) -> int:
-    """Return the class that rules describe, of two: the one named, or the lighter one."""
+    """Return the class that rules describe: the named class, or the one with less weight."""
     if positive_class is None:
         weights = rows.class_weights
         return 0 if weights[0] < weights[1] else 1
     labels = rows.classes.tolist()
     if not np.isscalar(positive_class) or positive_class not in labels:
         names = ", ".join(map(repr, labels))
-        raise ValueError(f"positive_class={positive_class!r} is no class. The classes are: {names}")
+        raise ValueError(f"positive_class={positive_class!r} is not one of the classes: {names}")
     return int(labels.index(positive_class))
 
 

@@ -21,14 +21,14 @@ from rulewright.data import offer_names
 
 
 class Domain(Protocol):
-    """What a parameter may be."""
+    """Allowed values of a parameter."""
 
     def accepts(self, value: object) -> bool:
         """Return whether the value is allowed."""
         ...
 
     def parse(self, text: str) -> object:
-        """Read a value from the command line; NotImplementedError if texts cannot say it."""
+        """Read a value from the command line; NotImplementedError if text cannot express it."""
         ...
 
 
@@ -236,7 +236,7 @@ class CheckedByFit:
         return True
 
     def parse(self, text: str) -> object:
-        """Refuse: a text cannot say such a value."""
+        """Raise an error: text cannot express such a value."""
         raise NotImplementedError
 
     def __str__(self) -> str:

@@ -134,7 +134,7 @@ class AveragedModel(ClassModel):
         return ClassProgram(self.schema, scores, labels, chances, chosen, costs=1.0 - chances)
 
     def _member_node(self, member: ClassModel) -> Node:
-        """Return what a member counts for, before it is weighed."""
+        """Return the votes or probabilities of a member, before weighting."""
         said = member.program
         if self.combine == "mean":
             return said.probabilities
@@ -160,7 +160,7 @@ class AveragedModel(ClassModel):
         return [int(starts[k]) + i for k in self.by_weight for i in parts[k].rule_ids(row)]
 
     def explained_fields(self, found: Explanation, row: int) -> dict[str, Any]:
-        """Return what each member says of a row, the heaviest first."""
+        """Return the prediction of each member for a row, the heaviest first."""
         said = [
             {
                 "model": k,
@@ -173,7 +173,7 @@ class AveragedModel(ClassModel):
         return {"members": said}
 
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
-        """Return what the members say and why, the heaviest first."""
+        """Return the members' predictions and reasons, the heaviest first."""
         shown = select_shown(self.by_weight, max_reasons)
         rest = []
         if hidden := self.by_weight[len(shown) :]:
@@ -183,7 +183,7 @@ class AveragedModel(ClassModel):
         return RowReasons(ReasonLine("weight", "says", "because"), reasons, rest=rest)
 
     def _reason(self, k: int, part: ClassExplanation, row: int) -> Reason:
-        """Return what a member says; name its strongest rule, and count the others."""
+        """Return a member's prediction; name its strongest rule, and count the others."""
         chance, ids = part.probabilities[row, int(part.chosen[row])], part.rule_ids(row)
         why = "no rule applies"
         if ids:
@@ -207,7 +207,7 @@ class AveragedModel(ClassModel):
         return np.vstack([m.decided_bits(table, n_threads=n_threads) for m in self.members])
 
     def with_coverages(self, coverages: Sequence[Coverage | NumberCoverage]) -> Self:
-        """Return the same average with other counts of what the rules of its members cover."""
+        """Return the same average with other coverage counts of its members' rules."""
         given = iter(coverages)
         members = tuple(m.with_coverages([*islice(given, len(m))]) for m in self.members)
         return self._copy_with(members=members, rules=tuple(r for m in members for r in m.rules))

@@ -67,7 +67,7 @@ class RuleSetVotes(ClassModel):
     abstain : float
         The model abstains where the margin is smaller; 0 for never, 2 unless all rule sets agree.
     summary : dict
-        What the learner noted down, as JSON data.
+        Notes of the learner, as JSON data.
     smoothing : float
         How much the shares of the classes count in the probabilities; all scores count as 2.
     evidence : VoteEvidence, optional
@@ -86,7 +86,7 @@ class RuleSetVotes(ClassModel):
             "abstain": described("The model abstains where the margin is smaller.", WEIGHT),
         },
         {"smoothing": WEIGHT, "evidence": rule_sets.EVIDENCE},
-        "Rule sets vote for classes; one votes where any of its rules holds.",
+        "Rule sets vote for classes; a rule set votes where any of its rules applies.",
     )
 
     schema: Schema
