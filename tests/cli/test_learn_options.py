@@ -245,11 +245,11 @@ def test_plain_data_tells_all(cli, loans, tmp_path):
 WRONG = [
     (["--holdout", "1"], "--holdout 1: must be a share between 0 and 1"),
     (["--holdout", "0.0001"], "--holdout 0.0001: this is less than one of 800 rows"),
-    (["--holdout", "0.2", "--test", "x.csv"], "--holdout and --test both say"),
+    (["--holdout", "0.2", "--test", "x.csv"], "--holdout and --test both set"),
     (["--test", "nothing.csv"], "nothing.csv"),
     (["--positive", "maybe"], "--positive maybe: no such class. The classes are: no, yes."),
     (["--positive", "no", "--ordinal", "no,yes"], "--positive and --ordinal both set"),
-    (["--ordinal", "no,yes,maybe"], "--ordinal: The order of the classes names 'maybe'"),
+    (["--ordinal", "no,yes,maybe"], "--ordinal: The order of the classes has 'maybe'"),
     (["--ordinal", "no"], "--ordinal: The order of the classes lacks 'yes'"),
     (
         ["--learner", "ripper", "--ordinal", "no,yes"],

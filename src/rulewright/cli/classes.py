@@ -25,7 +25,7 @@ def _option(metavar: str, text: str) -> Any:
 class ClassOptions:
     """Options about the classes, as text."""
 
-    positive: Annotated[Text, _option("CLASS", "Class of interest, of two classes.")] = None
+    positive: Annotated[Text, _option("CLASS", "Class of interest, with two classes.")] = None
     ordinal: Annotated[Text, _option("LOW,...,HIGH", "The classes are ordered like this.")] = None
     class_weight: Annotated[Text, _option("WEIGHTS", _WEIGHTS)] = None
     decision: Annotated[Text, _option("DECISION", DECISION_HELP)] = None

@@ -1,4 +1,4 @@
-"""How good the rules of `learn` are on rows that they were not learned from."""
+"""Evaluation of the rules of `learn` on held-out rows."""
 
 import sys
 import warnings
@@ -30,7 +30,7 @@ from rulewright.model import RuleModel, escape_line
 from rulewright.report import ask_model, join_answers, read_report_rows, with_positive
 from rulewright.search import offer_names
 
-_option = partial(typer.Option, rich_help_panel="How good the rules are")
+_option = partial(typer.Option, rich_help_panel="Evaluation")
 FOLDS = 10
 Codes: TypeAlias = NDArray[np.int32]
 Rows: TypeAlias = NDArray[np.intp]
@@ -177,7 +177,7 @@ def cross_validate(
         return None
     title = f"{'outer ' if has_own else ''}{len(splits)}-fold cross-validation"
     if has_own:
-        console.print(f"{title}: {len(splits)} more fits of the model")
+        console.print(f"{title}: {len(splits)} fits in addition to the model")
     parts = []
     progress = progress_bar("cross-validation", len(splits), sys.stderr.isatty())
     with progress as advance, warnings.catch_warnings():
