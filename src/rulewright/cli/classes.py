@@ -31,7 +31,7 @@ class ClassOptions:
     decision: Annotated[Text, _option("DECISION", DECISION_HELP)] = None
 
     def check(self, learner: str, *, numbers: bool) -> None:
-        """Refuse what the task or the learner does not support, before any file is read."""
+        """Reject what the task or the learner does not support, before any file is read."""
         given = [f"--{n.replace('_', '-')}" for n, text in vars(self).items() if text is not None]
         if numbers and given:
             raise ValueError(f"{given[0]} needs classes, but the target is numeric. Leave it out.")

@@ -109,7 +109,7 @@ def compare(
 
 
 def checked_name(name: str) -> str:
-    """Refuse a name that cannot be part of a file name."""
+    """Reject a name that cannot be part of a file name."""
     if not re.fullmatch(r"[\w.+-]+", name):
         raise ValueError(f"--name {name!r}: use only letters, digits and . + - _")
     return name

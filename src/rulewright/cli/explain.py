@@ -56,7 +56,7 @@ class ChangeRequest:
     ] = None
 
     def check_alone(self) -> None:
-        """Refuse options that need --counterfactual."""
+        """Reject options that need --counterfactual."""
         for item in fields(self):
             if getattr(self, item.name):
                 raise ValueError(f"--{item.name} needs --counterfactual.")

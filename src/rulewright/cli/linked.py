@@ -189,7 +189,7 @@ class LinkedTables:
         return Learned(_rules(fitted), judged, {})
 
     def _check(self) -> None:
-        """Refuse options that need a single table."""
+        """Reject options that need a single table."""
         asked = self.request
         of_table = (asked.table.missing, asked.table.keep, asked.table.drop_unlabelled)
         of_learner = (asked.learner.max_rules, asked.learner.time_limit)

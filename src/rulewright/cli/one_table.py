@@ -303,7 +303,7 @@ class FilesInParts(OneTable):
         return f"the first {table.n_rows}"
 
     def _check(self) -> None:
-        """Refuse options that need all rows in memory."""
+        """Reject options that need all rows in memory."""
         asked = self.request
         for option, given in (
             ("--cv", asked.judging.cv),

@@ -125,7 +125,7 @@ def ratio(numerator: float, denominator: float) -> float:
 
 
 def check_counts(n_learners: int, n_sets: int) -> None:
-    """Refuse a comparison of fewer than two learners or sets."""
+    """Reject a comparison of fewer than two learners or sets."""
     if n_learners < 2 or n_sets < 2:
         raise ValueError(
             f"a comparison needs two learners and two sets or more, not {n_learners} and {n_sets}"

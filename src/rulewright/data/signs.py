@@ -38,7 +38,7 @@ def find_signs(table: Table) -> list[Finding]:
     """Return what is suspicious about a table that is to be learned from, from 50 rows on.
 
     A single column is never suspicious, nor are leaks if half of the columns or more look like one:
-    the classes are then simply easy to tell apart.
+    the classes are then simply easy to separate.
     """
     if table.n_rows < LEAST_ROWS or table.target is None:
         return []

@@ -353,7 +353,7 @@ class RuleModel(Exports):
         vars(self).update(rules=rules, summary=dict(self.summary))
 
     def _check_rules(self, rules: Sequence[Rule]) -> None:
-        """Refuse rules that do not fit this model."""
+        """Reject rules that do not fit this model."""
         check_rules(rules, self.schema, self.outcome, self.n_classes)
 
     def _copy_with(self, **changes: Any) -> Self:

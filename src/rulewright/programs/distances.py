@@ -186,7 +186,7 @@ DISTANCE: Part = {
 
 
 def check_body(body: Formula, distances: dict[str, Distance]) -> None:
-    """Refuse a formula that has no distance to rows."""
+    """Reject a formula that has no distance to rows."""
     if not isinstance(body, Conjunction):
         raise ValueError(f"a nearest rule must be a conjunction, not '{body}'")
     for condition in body.conditions:

@@ -58,7 +58,7 @@ class OnnxWriter:
     def write(self) -> bytes:
         """Write all outputs, and return the file."""
         program, graph = self.program, self.graph
-        used = program.columns or program.schema.names[:1]  # which tells the number of rows
+        used = program.columns or program.schema.names[:1]  # for the number of rows
         taken = {*_OUTPUTS, *getattr(program, "flags", ())}
         for name in used:
             self.columns.read(name, taken)
@@ -90,8 +90,8 @@ class OnnxWriter:
     def scalar(self, value: float) -> str:
         """Return a number to calculate with, repeated for every row.
 
-        ONNX Runtime drops additions of a constant next to 0 and products with one next to 1, as
-        which it takes all that single precision does not tell from them.
+        ONNX Runtime drops additions of 0 and products with 1. It takes every constant for 0 or 1
+        that equals 0 or 1 in single precision.
         """
         if value not in self._scalars:
             self._scalars[value] = self._repeat(self.graph.constant([[value]]), 1)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 LARGEST_EXACT = 2**53
 """Integers up to here are exact as doubles."""
 OTHER_NUMBER = float(2**54)
-"""Stands for integers that doubles cannot tell apart; no label in SQL is as large."""
+"""Stands for integers beyond the precision of doubles; no label in SQL is as large."""
 STRICT = (
     "Numbers must be finite and of a numeric type: text is an error, so cast it. Labels may be "
     "text or integers, Booleans also 1, 0 and text."
@@ -85,7 +85,7 @@ class Dialect(ABC):
         return f"{'.'.join(map(self.quote, table))} AS {alias}"
 
     def check_distinct(self, names: Iterable[str]) -> None:
-        """Refuse columns that the database would take for one, because it ignores case."""
+        """Reject columns that the database would take for one, because it ignores case."""
         seen: dict[bytes, str] = {}
         for name in names if self.ignores_case else ():
             other = seen.setdefault(name.encode().lower(), name)

@@ -1,4 +1,4 @@
-"""How many rules are enough: candidate sizes, the choice among them, and penalties of prefixes.
+"""Choice of the number of rules: candidate sizes, selection, and penalties of prefixes.
 
 The penalties of prefixes of an ordered repository only rank prefixes; they are not certificates.
 Certificates have other constants and account for the choice (`rulewright.bounds.repository`).

@@ -199,7 +199,7 @@ def _number_label(label: str) -> str:
 
 
 def _check_type(name: str, labels: list[str], label_type: LabelType) -> None:
-    """Refuse labels of a schema that no value of their type has."""
+    """Reject labels of a schema that no value of their type has."""
     if label_type == "boolean" and tuple(labels) != BOOLEAN_LABELS:
         raise DataError(f"Column {name!r}: labels of Booleans must be false and true.")
     if label_type == "number":

@@ -112,7 +112,7 @@ def _floats(name: str, raw: Raw) -> tuple[NDArray[np.float64], tuple[Finding, ..
 
 
 def _refuse_rounded(name: str, given: NDArray[Any], numbers: NDArray[np.float64]) -> None:
-    """Refuse integers that no float represents; in later tables they are compared as floats."""
+    """Reject integers that no float represents; in later tables they are compared as floats."""
     if given.dtype.kind not in "iuO" or (given.dtype.kind != "O" and given.dtype.itemsize < 8):
         return
     for row in np.flatnonzero(np.abs(numbers) >= LARGEST_EXACT).tolist():

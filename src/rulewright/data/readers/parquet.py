@@ -1,4 +1,4 @@
-"""Parquet files, through DuckDB; only Arrow's schema in them tells durations from integers."""
+"""Parquet files, through DuckDB; only their Arrow schema distinguishes durations from integers."""
 
 import base64
 import re
@@ -90,7 +90,7 @@ class _Columns:
                 yield f"(SELECT * FROM {table} WHERE {where})", stop - start
 
     def check(self, at: int, wanted: Wanted) -> None:
-        """Refuse a column whose type is neither a number nor a label."""
+        """Reject a column whose type is neither a number nor a label."""
         type_ = self._types[at]
         if write_selection(type_, "", wanted) is not None:
             return
@@ -141,7 +141,7 @@ _FIELDS = 1  # slot of a schema
 
 
 def durations(encoded: bytes) -> dict[str, bool]:
-    """Return which columns hold durations; a schema that cannot be read tells of none.
+    """Return which columns hold durations; an unreadable schema has none.
 
     The schema is a flatbuffer: a table begins with the distance to its list of slots, which holds
     the place of each field in the table.

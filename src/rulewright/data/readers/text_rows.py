@@ -232,7 +232,7 @@ def _map_values(values: Any, convert: Callable[[str], Any]) -> Any:
 
 
 def _refuse_long_lines(file: OpenedFile, path: Path) -> None:
-    """Refuse lines beyond the longest that DuckDB reads: it may drop one that ends the file."""
+    """Reject lines beyond the longest that DuckDB reads: it may drop one that ends the file."""
     start, size = 0, path.stat().st_size
     with path.open("rb") as stream:
         while size - start > _MAX_LINE_BYTES:

@@ -241,7 +241,7 @@ class ClassLoss:
     def _surplus(self) -> StatArray:
         """Return by how much the label of a row exceeds its shares, for each pair of lanes."""
         excess = self._label_shares() - self.shares
-        if self.likelihood.cumulative:  # a pair tells of all classes from a cut on
+        if self.likelihood.cumulative:  # a pair covers all classes from a cut on
             excess = excess[:, ::-1].cumsum(axis=1)[:, -2::-1]
         return np.rint(self.weights[:, np.newaxis] * excess / self.unit).astype(STAT)
 

@@ -130,7 +130,7 @@ class Candidate(NamedTuple):
 
     @property
     def head(self) -> Head:
-        """What it adds to."""
+        """The head that it adds to."""
         return self.member.head
 
 
@@ -166,7 +166,7 @@ class ResponseProblem(NamedTuple):
 
     @property
     def columns(self) -> FloatArray:
-        """What the response of each rule or line multiplies in each row."""
+        """The values that the response of each rule or line multiplies in each row."""
         columns = self.covers.unpack().astype(np.float64)
         for place, values in self.lines.items():
             columns[place] = values

@@ -1,4 +1,4 @@
-"""What compact rules for classes and for numbers share: parameters, folds and search."""
+"""Shared parts of the compact classifier and regressor: parameters, folds and search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many rules: the losses of finished models of every size on held-out rows.
+"""Choice of the number of rules: losses of finished models of every size on held-out rows.
 
 Every fold runs the whole search without its rows and keeps the model of each size, so what is
 compared are finished models. Noise that all sizes share does not matter. Held-out rows also choose

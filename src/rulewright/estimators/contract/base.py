@@ -1,4 +1,4 @@
-"""What all learners share: reading data, and everything after `fit` through the model."""
+"""Base of all learners: reads data, and delegates to the model after `fit`."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ ORDINAL = (
     "has the classes from low to high; True takes the order that ordered categories declare, or "
     "else numeric order. The order of words is never guessed."
 )
-"""What the parameter `ordinal` of learners does."""
+"""Documentation of the parameter `ordinal`."""
 
 
 class TableEstimator(
     Parameterised,
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Base of all that is fitted to tables: shared parameters, and reading."""
+    """Base of estimators that are fitted to tables: shared parameters, and reading."""
 
     PAPER: ClassVar[Mapping[str, Any]] = {}
     """The settings published with the paper, where they differ from the defaults or may differ."""
@@ -141,7 +141,7 @@ class RuleEstimator(TableEstimator, Generic[Model]):
     """
 
     TASK: ClassVar[Task]
-    """What its target holds."""
+    """The task of the learner."""
     CROSS_VALIDATES: ClassVar[bool] = False
     """Whether `fit` runs folds and keeps their out-of-fold answers in `held_out_`."""
     NO_RULES: ClassVar[str] = NO_RULES

@@ -270,7 +270,7 @@ class Parameterised:
     """
 
     DOMAINS: ClassVar[Mapping[str, Domain]] = {}
-    """What each parameter may be, in the order of the documentation."""
+    """The domain of each parameter, in the order of the documentation."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
