@@ -9,7 +9,7 @@ from rulewright.cli.options import split_at_commas
 from rulewright.data import DataError
 from rulewright.model import read_decision
 
-DECISION_HELP = "Choice of classes: balanced, 0.2, CLASS=0.2, TRUE:PREDICTED=COST,... or a file."
+DECISION_HELP = "balanced, 0.2, CLASS=0.2, TRUE:PREDICTED=COST,... or a file."
 _WORDS = ("accuracy", "balanced", "absolute")
 
 

@@ -83,7 +83,7 @@ class Judging:
         _option(
             min=0,
             metavar="FOLDS",
-            help=f"Folds of the cross-validation, one more fit each ({FOLDS}; 0 for compact).",
+            help=f"Cross-validation folds, one fit each ({FOLDS}; 0 for compact).",
         ),
     ] = None
     holdout: Annotated[
