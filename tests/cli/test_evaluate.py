@@ -162,4 +162,5 @@ def test_thresholds_and_decisions(cli, cli_failure, model, loans):
     again = cli("evaluate", model, loans, "--json", "--decision", f"no={best}").stdout
     line = next(one for one in told[0]["thresholds"]["lines"] if one["threshold"] == best)
     assert json.loads(again)["figures"]["accuracy"]["value"] == pytest.approx(line["accuracy"])
-    assert "'maybe' is no class" in cli_failure("evaluate", model, loans, "--decision", "maybe=0.3")
+    told = cli_failure("evaluate", model, loans, "--decision", "maybe=0.3")
+    assert "'maybe' is not a class" in told

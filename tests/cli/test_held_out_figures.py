@@ -89,7 +89,7 @@ def test_outer_folds_are_announced(cli, table, fits, tmp_path):
     path = tmp_path / "m.json"
     out = cli("learn", table, *QUICK, "--cv", 3, "--model", path).stdout
     assert fits == [100, 100, 100, 150]
-    cost = "outer 3-fold cross-validation: 3 fits, each as long as that of the model"
+    cost = "outer 3-fold cross-validation: 3 fits in addition to the model"
     assert out.index(cost) < out.index("balanced accuracy")
     stored = load_model(path).summary["validation"]["rows"]
     assert stored == "out-of-fold training rows (outer 3-fold cross-validation, pooled)"

@@ -75,7 +75,7 @@ def test_thresholds_with_costs_are_about_the_rare_class(cli, rare, fitted):
 def test_a_class_that_there_is_not_is_refused(cli_failure, rare, fitted):
     """The error lists the classes."""
     text = cli_failure("evaluate", fitted, rare, "--positive", "worse")
-    assert "'worse' is no class. There are: bad, good." in text
+    assert "'worse' is not a class. There are: bad, good." in text
 
 
 def test_one_set_of_figures_for_learners_with_outer_folds(cli, rare, tmp_path):

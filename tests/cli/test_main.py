@@ -94,7 +94,7 @@ def test_an_unexpected_error_is_one_line_too(cli, model, monkeypatch):
     monkeypatch.setattr(show, "OpenedModel", broken)
     result = cli("show", model)
     assert result.exit_code == 1
-    assert result.stderr.startswith("error: unexpected KeyError:")
+    assert result.stderr.startswith("error: internal error (please report it): KeyError:")
     assert result.stderr.count("\n") == 1
 
 

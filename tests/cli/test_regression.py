@@ -43,8 +43,8 @@ def test_whole_numbers_of_few_values_stay_classes(cli, numbers):
 def test_learners_that_do_not_fit_the_task(cli_failure, numbers):
     """A learner of classes is refused for numbers, with the remedies."""
     text = cli_failure("learn", numbers, "--target", "y", "--learner", "mlrules")
-    assert "--learner mlrules does not learn numbers" in text
-    assert "take compact or rulefit, or --task classification" in text
+    assert "--learner mlrules does not predict numbers" in text
+    assert "Use compact or rulefit, or --task classification" in text
 
 
 def test_measures_by_hand():

@@ -76,7 +76,9 @@ class TestHolm:
 
     @pytest.mark.parametrize("raw", [[0.5, math.nan], [1.5], [-0.1], [[0.5]]])
     def test_not_p_values(self, raw):
-        with pytest.raises(ValueError, match="p-values must be a row of numbers from 0 to 1"):
+        with pytest.raises(
+            ValueError, match="p-values must be a one-dimensional array with values"
+        ):
             s.holm(raw)
 
 

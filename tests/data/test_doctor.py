@@ -117,7 +117,7 @@ def test_offered_codes_depend_on_the_word():
 
 def test_leaks_are_found_in_numbers_and_labels():
     """A column that is the target in other words is a leak."""
-    copied = "x: it holds the target in the same or in other words; --drop x leaves it out"
+    copied = "x: it repeats the target, perhaps with other labels; --drop x leaves it out"
     for column in (np.where(Y == "a", "paid", "due"), np.where(Y == "a", 7.5, 3)):
         assert texts(found(column)) == [copied]
     share = "x: alone it predicts the target nearly perfectly (accuracy 100.0%); --drop x leaves it"

@@ -166,7 +166,7 @@ def test_wrong_sets_of_files(tmp_path):
     """Other columns, other formats and no files at all are errors that name the file."""
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "p0.parquet")
     pl.DataFrame({"b": [1]}).write_parquet(tmp_path / "p1.parquet")
-    with pytest.raises(DataError, match=r"p1.parquet: its columns differ from those of .*p0"):
+    with pytest.raises(DataError, match=r"p1.parquet: its columns differ from the columns of .*p0"):
         read_table(f"{tmp_path}/p*.parquet")
     with pytest.raises(DataError, match="no file has such a name"):
         read_table(f"{tmp_path}/q*.parquet")

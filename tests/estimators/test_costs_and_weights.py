@@ -245,7 +245,7 @@ def test_wrong_weights_of_classes_are_refused(make, wrong):
 
 def test_weights_of_unknown_classes_name_the_classes():
     """The message names the label that is no class, and the classes."""
-    with pytest.raises(ValueError, match=r"'nope' is no class .* are: 'no', 'yes'"):
+    with pytest.raises(ValueError, match=r"'nope' is not a target class.* are: 'no', 'yes'"):
         MLRulesClassifier(class_weight={"nope": 3}).fit({"a": [1, 2]}, ["no", "yes"])
 
 

@@ -172,7 +172,7 @@ WRONG_FOR_FIT = {
     "decision": [
         ("best", "must be .accuracy., .balanced., a threshold"),
         (2, "threshold 2 must be a probability above 0 and below 1"),
-        ({"maybe": 0.5}, "'maybe' is no class. There are: 0, 1."),
+        ({"maybe": 0.5}, "'maybe' is not a class. There are: 0, 1."),
         ([[0, -1], [1, 0]], "predicting '1' for '0' is -1"),
         ({}, "costs by name must be {true: {predicted: cost}}"),
     ],

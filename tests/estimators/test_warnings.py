@@ -51,7 +51,7 @@ def test_the_target_left_in_x_is_warned_of():
     """The text names the learner, the column and the remedy, and the line is the caller's."""
     X, y = table()
     est = CompactRulesClassifier(2, random_state=0)
-    with pytest.warns(DataWarning, match=r"column 'repaid': it holds the target.* Drop it") as told:
+    with pytest.warns(DataWarning, match=r"column 'repaid': it repeats the target.* Drop") as told:
         est.fit({**X, "repaid": y}, y)
     assert [one.filename for one in told] == [__file__]
     assert str(told[0].message).startswith("CompactRulesClassifier: ")

@@ -159,7 +159,7 @@ def other_columns():
         (lambda: average((WHOLE, other_columns()), (0.5, 0.5)), "member 1 has other columns"),
         (lambda: average((WHOLE, 3), (0.5, 0.5)), "member 1 must be a model of classes, not int"),
         (lambda: average(combine="sum"), "combine must be mean or vote"),
-        (lambda: average(rules=LIST.rules), "an average has those of its members"),
+        (lambda: average(rules=LIST.rules), "an average takes its rules from its members"),
     ],
 )
 def test_wrong_members(make, words):

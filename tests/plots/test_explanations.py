@@ -240,7 +240,7 @@ def test_effects_say_which_rules_hold():
     bars, _ = drawn(effects_chart(local_effects(MODEL, ROWS), 7))
     holds = {row["text"]: row["rule"] for row in bars}
     fired = MODEL.rules[0].body.holds(read_table(ROWS))[7]
-    expected = "holds (or is a line)" if fired else "does not hold"
+    expected = "applies (or is a line)" if fired else "does not apply"
     assert holds[f"rule {MODEL.numbers[0]}: {MODEL.rules[0].body}"] == expected
     assert len(set(holds.values())) == 2
     found = local_effects(CLASSES, ROWS)
@@ -289,7 +289,7 @@ def test_errors_say_what_is_needed():
     found = local_effects(CLASSES, ROWS)
     with pytest.raises(ValueError, match="row=60: there are 60 rows"):
         effects_chart(found, 60)
-    with pytest.raises(ValueError, match="class_name='s' is none of p, q, r"):
+    with pytest.raises(ValueError, match="class_name='s' is not one of p, q, r"):
         effects_chart(found, class_name="s")
     with pytest.raises(ValueError, match="n_columns=4 must be 1, 2 or 3"):
         interaction_chart(NULL, 4)

@@ -225,8 +225,8 @@ def test_models_from_files(tmp_path):
 @pytest.mark.parametrize(
     ("plot", "match"),
     [
-        (lambda: rw.plot_roc(OF_NUMBERS, NUMBERS), "plot_roc needs a model of classes"),
-        (lambda: rw.plot_residuals(OF_TWO, TWO), "plot_residuals needs a model of numbers"),
+        (lambda: rw.plot_roc(OF_NUMBERS, NUMBERS), "plot_roc needs a classifier"),
+        (lambda: rw.plot_residuals(OF_TWO, TWO), "plot_residuals needs a regression model"),
         (lambda: rw.plot_roc(OF_TWO, TWO.X), "plot_roc needs y"),
         (lambda: rw.plot_rules("model.json"), "plot_rules needs a model with rules"),
         (lambda: rw.plot_sizes(OF_TWO), "plot_sizes: .* compress a model"),

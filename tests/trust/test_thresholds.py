@@ -114,7 +114,7 @@ def test_thresholds_part_neighbours(values):
 def test_wrong_input_is_refused(est, rows):
     """Errors say what is needed."""
     X, y = rows
-    with pytest.raises(ValueError, match="positive='maybe': 'maybe' is no class"):
+    with pytest.raises(ValueError, match="positive='maybe': 'maybe' is not a class"):
         compare_thresholds(est, X, y, positive="maybe")
     with pytest.raises(ValueError, match="no row of class 'yes'"):
         compare_thresholds(est, X, np.full(len(y), "no"))

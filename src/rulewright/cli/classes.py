@@ -25,13 +25,13 @@ def _option(metavar: str, text: str) -> Any:
 class ClassOptions:
     """Options about the classes, as text."""
 
-    positive: Annotated[Text, _option("CLASS", "Class of interest, of two classes.")] = None
+    positive: Annotated[Text, _option("CLASS", "Class of interest, with two classes.")] = None
     ordinal: Annotated[Text, _option("LOW,...,HIGH", "The classes are ordered like this.")] = None
     class_weight: Annotated[Text, _option("WEIGHTS", _WEIGHTS)] = None
     decision: Annotated[Text, _option("DECISION", DECISION_HELP)] = None
 
     def check(self, learner: str, *, numbers: bool) -> None:
-        """Refuse what the task or the learner does not support, before any file is read."""
+        """Reject what the task or the learner does not support, before any file is read."""
         given = [f"--{n.replace('_', '-')}" for n, text in vars(self).items() if text is not None]
         if numbers and given:
             raise ValueError(f"{given[0]} needs classes, but the target is numeric. Leave it out.")

@@ -65,7 +65,7 @@ def compare(
         typer.Option(
             metavar="NAME,...",
             help="Learners to compare; on several data sets the first is tested against all "
-            "others. Take names from 'rulewright learners', names with '.paper' for the published "
+            "others. Use names from 'rulewright learners', names with '.paper' for the published "
             f"settings, or installed rivals: {', '.join(RIVALS_OF_TABLES)}; 'pip install "
             "rulewright-lab' adds more. Append settings after colons: mlrules:max_rules=50:l2=0.",
         ),
@@ -109,7 +109,7 @@ def compare(
 
 
 def checked_name(name: str) -> str:
-    """Refuse a name that cannot be part of a file name."""
+    """Reject a name that cannot be part of a file name."""
     if not re.fullmatch(r"[\w.+-]+", name):
         raise ValueError(f"--name {name!r}: use only letters, digits and . + - _")
     return name

@@ -82,7 +82,7 @@ def _costs_of_file(path: Path, names: Sequence[str]) -> dict[str, dict[str, floa
 
 def _check_class(name: str, names: Sequence[str], option: str) -> None:
     if name not in names:
-        raise DataError(f"{option}: {name!r} is no class. There are: {', '.join(names)}.")
+        raise DataError(f"{option}: {name!r} is not a class. There are: {', '.join(names)}.")
 
 
 def read_number(text: str, where: str) -> float:

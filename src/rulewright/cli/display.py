@@ -116,7 +116,7 @@ def print_findings(console: Console, findings: Sequence[Finding]) -> None:
 
 
 def print_finding_notes(console: Console, findings: Sequence[Finding], file: object) -> None:
-    """Print the first findings as notes; rare classes are told with the cross-validation."""
+    """Print the first findings as notes; the cross-validation reports rare classes."""
     noted = [finding for finding in findings if finding.kind != "rare class"]
     if noted:
         console.print()
@@ -262,7 +262,7 @@ def _shorten_class(cells: dict[str, str]) -> dict[str, str]:
 
 
 def wrap_rule(parts: Sequence[str], width: int) -> str:
-    """Write a rule in lines that break between its conditions and before what it decides."""
+    """Write a rule in lines that break between its conditions and before its outcome."""
     lines = [parts[0]]
     for part in parts[1:]:
         if len(lines[-1]) + 1 + len(part) <= width:

@@ -46,7 +46,7 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="COL",
-            help="Column with what is predicted.",
+            help="Column with the true values.",
             show_default="as when the model was learned",
         ),
     ] = None,
@@ -55,7 +55,7 @@ def evaluate(
     ] = None,
     decision: Annotated[
         str | None,
-        typer.Option(metavar="DECISION", help=DECISION_HELP, show_default="that of the model"),
+        typer.Option(metavar="DECISION", help=DECISION_HELP, show_default="of the model"),
     ] = None,
     positive: Positive = None,
     thresholds: Annotated[
@@ -65,7 +65,7 @@ def evaluate(
             help="Also show what each threshold of the probability finds, misses and costs.",
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     output: Annotated[
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="File to write; - is standard output."),

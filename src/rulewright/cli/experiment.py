@@ -47,9 +47,7 @@ class RunOptions:
     ] = Path("results")
     time_limit: Annotated[
         float | None,
-        typer.Option(
-            min=1, metavar="SECONDS", help="Time limit per trial; a trial that exceeds it failed."
-        ),
+        typer.Option(min=1, metavar="SECONDS", help="Time limit per trial; longer trials fail."),
     ] = None
     retry: Annotated[bool, typer.Option("--retry", help="Run failed trials again.")] = False
     fresh: Annotated[

@@ -36,7 +36,7 @@ class ChangeRequest:
         str | None,
         typer.Option(
             metavar="CLASS|LOW..HIGH",
-            help="Prediction to reach (with --counterfactual): a class, or a range of numbers "
+            help="Prediction to reach (with --counterfactual): a class, or a numeric range "
             "such as 10..20 or 10.. ",
         ),
     ] = None
@@ -56,7 +56,7 @@ class ChangeRequest:
     ] = None
 
     def check_alone(self) -> None:
-        """Refuse options that need --counterfactual."""
+        """Reject options that need --counterfactual."""
         for item in fields(self):
             if getattr(self, item.name):
                 raise ValueError(f"--{item.name} needs --counterfactual.")

@@ -62,8 +62,8 @@ def export(
         list[str] | None,
         typer.Option(
             metavar="COL,...",
-            help="Columns of the table, such as its key, that the SQL returns beside the answers; "
-            "functions of other languages answer the row that they are given.",
+            help="Columns of the table, such as a key, that the SQL returns with predictions; "
+            "functions in other languages predict the row that they are given.",
         ),
     ] = None,
     output: Annotated[
@@ -78,7 +78,7 @@ def export(
         if to != "sql" and given:
             raise ValueError(f"{option} goes with --to sql only. Leave it out with --to {to}.")
     if to == "onnx" and output == STDOUT:
-        raise ValueError("--to onnx: this is no text to print. Give a file: -o model.onnx.")
+        raise ValueError("--to onnx: the output is binary. Write it to a file: -o model.onnx.")
     if output != STDOUT:
         check_output(output, "-o", [model])
     opened = OpenedModel(model)
@@ -93,7 +93,7 @@ def export(
 def write_export(
     model: RuleModel, to: str, dialect: SqlDialect, table: str, keys: Sequence[str] = ()
 ) -> str | bytes:
-    """Write the model in the form asked for."""
+    """Write the model in the requested form."""
     if to == "text":
         return model.to_text()
     if to == "sql" and model.schema.recipe is not None:
@@ -105,7 +105,7 @@ def write_export(
 
 
 def _check_kind(opened: OpenedModel, to: str, table: str | None, key: list[str] | None) -> None:
-    """Refuse what makes no sense for molecules and related tables."""
+    """Raise an error for options that do not fit molecules or related tables."""
     if opened.graphs is not None and to != "text":
         raise ValueError(
             f"--to {to}: these rules ask for patterns of molecules, which no {to} finds. Take "

@@ -1,4 +1,4 @@
-"""Learners: the options of `learn` about them, and `rulewright learners`, which lists them."""
+"""Options of `learn` about the learner, and the command `rulewright learners`."""
 
 import json
 import textwrap
@@ -36,23 +36,23 @@ _LARGEST_SEED = 2**32 - 1
 NO_CONSTRAINTS = Constraints()
 
 MANY_CLASSES, FOR_MANY_CLASSES = 30, "part"
-"""The default learner fits all classes together, which takes minutes where there are more than
-these; the other one covers them one after the other."""
+"""With more classes than this the default learner takes minutes, because it fits all classes
+together. The other learner covers one class after another."""
 
 NOTE_ON_MANY_CLASSES = (
-    f"note: more than {MANY_CLASSES} classes take {next(iter(LEARNERS))} minutes: "
-    f"{FOR_MANY_CLASSES} learns them; --learner decides otherwise"
+    f"note: {FOR_MANY_CLASSES} is used, because {next(iter(LEARNERS))} takes minutes "
+    f"with more than {MANY_CLASSES} classes; --learner overrides this"
 )
 
 
 def learner_names(incomplete: str) -> list[tuple[str, str]]:
-    """Give the learners that start with what was typed, each with what it is taken for."""
+    """Return the learners whose names start with the typed text, each with its use."""
     known = {**REGRESSORS.entries, **LEARNERS.entries}
     return [(name, known[name].use) for name in LEARNERS if name.startswith(incomplete)]
 
 
 def setting_names(ctx: object, incomplete: str) -> list[str]:
-    """Give the parameters of the chosen learner that start with what was typed."""
+    """Return the parameters of the chosen learner whose names start with the typed text."""
     chosen = getattr(ctx, "params", {}).get("learner") or next(iter(LEARNERS))
     if chosen not in LEARNERS:
         return []
@@ -60,7 +60,7 @@ def setting_names(ctx: object, incomplete: str) -> list[str]:
 
 
 class TaskName(StrEnum):
-    """What a target may hold."""
+    """Kinds of prediction."""
 
     classification = "classification"
     regression = "regression"
@@ -68,13 +68,13 @@ class TaskName(StrEnum):
 
 @dataclass(frozen=True)
 class LearnerOptions:
-    """Which learner, with which parameters and limits, and what it predicts."""
+    """The learner, its parameters and limits, and the task."""
 
     learner: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"'rulewright learners' lists them ({next(iter(LEARNERS))}).",
+            help=f"Learner; 'rulewright learners' lists them ({next(iter(LEARNERS))}).",
             autocompletion=learner_names,
         ),
     ] = None
@@ -83,27 +83,27 @@ class LearnerOptions:
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="Its parameters: 'rulewright learners NAME'.",
+            help="Set a parameter; 'rulewright learners NAME' lists them.",
             autocompletion=setting_names,
         ),
     ] = None
     max_rules: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Most rules of the model.")
+        int | None, typer.Option(min=1, metavar="N", help="Maximum number of rules.")
     ] = None
     time_limit: Annotated[
-        float | None, typer.Option(min=0, metavar="SECONDS", help="Longest search of one fit.")
+        float | None, typer.Option(min=0, metavar="SECONDS", help="Time limit per fit.")
     ] = None
     task: Annotated[
         TaskName | None,
-        typer.Option(metavar="KIND", help="classification or regression (by the values)."),
+        typer.Option(metavar="KIND", help="classification or regression (default: by the values)."),
     ] = None
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of all random draws.")] = 0
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Random seed.")] = 0
     jobs: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Threads; they do not change the model.")
+        int, typer.Option(min=1, metavar="N", help="Threads; the model does not depend on it.")
     ] = 1
 
     def check(self) -> None:
-        """Refuse the name of a learner that there is not."""
+        """Raise an error if the learner is unknown."""
         known = dict.fromkeys([*LEARNERS, *REGRESSORS])
         if self.learner is not None and self.learner not in known:
             raise ValueError(
@@ -111,7 +111,7 @@ class LearnerOptions:
             )
 
     def task_of(self, source: Source, target: str) -> Task:
-        """Return what the target holds: as asked, or as it looks."""
+        """Return the requested task, or the task that the values of the target suggest."""
         task: Task = "regression" if self.task == "regression" else "classification"
         if self.task is None:
             task = detect_task(source, target)
@@ -120,12 +120,12 @@ class LearnerOptions:
         numbers = task == "regression"
         other, what = ("classification", "numbers") if numbers else ("regression", "classes")
         raise ValueError(
-            f"--learner {self.learner} does not learn {what}, which --target {target} holds: take "
-            f"{' or '.join(learners_of(task))}, or --task {other}."
+            f"--learner {self.learner} does not predict {what}, but --target {target} holds them. "
+            f"Use {' or '.join(learners_of(task))}, or --task {other}."
         )
 
     def name(self, task: Task) -> str:
-        """Return the name of the learner, the default one unless another was asked for."""
+        """Return the name of the requested learner, or of the default one."""
         return self.learner or next(iter(learners_of(task)))
 
     def estimator(
@@ -149,17 +149,17 @@ class LearnerOptions:
             estimator.set_params(constraints=constraints)
         elif constraints != NO_CONSTRAINTS:
             able = ", ".join(catalogue.with_parameter("constraints"))
-            raise ValueError(f"--learner {name} takes no constraints; {able} do.")
+            raise ValueError(f"--learner {name} takes no constraints. Learners with them: {able}.")
         return estimator
 
 
 def has_many_classes(table: Table) -> bool:
-    """Tell whether there are more classes than the default learner can tell apart in seconds."""
+    """Return whether there are too many classes to fit the default learner in seconds."""
     return isinstance(table.target, Target) and len(table.target.classes) > MANY_CLASSES
 
 
 def learners_of(task: Task) -> "Catalogue[Any]":
-    """Return the learners of classes or those of numbers."""
+    """Return the classifiers or the regressors."""
     return LEARNERS if task == "classification" else REGRESSORS
 
 
@@ -177,9 +177,9 @@ def _limits(
         option = f"--{limit.replace('_', '-')}"
         if limit not in catalogue[name].DOMAINS:
             able = ", ".join(LEARNERS.with_parameter(limit))
-            raise ValueError(f"--learner {name} takes no {option}; {able} do.")
+            raise ValueError(f"--learner {name} has no {option}. Learners with it: {able}.")
         if limit in parsed:
-            raise ValueError(f"{option} and --set {limit} say the same: give one.")
+            raise ValueError(f"{option} and --set {limit} set the same limit. Give only one.")
     return found
 
 
@@ -201,12 +201,12 @@ def learners(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="Learner to tell about.", show_default=False, autocompletion=learner_names
+            help="Learner to describe.", show_default=False, autocompletion=learner_names
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the learners and when to take which, or the parameters of one, basics first."""
+    """List the learners and when to use each, or the parameters of one, basics first."""
     if name is not None and name not in LEARNERS:
         raise ValueError(f"{name}: no such learner. {offer_names(name, [*LEARNERS])}")
     if as_json:
@@ -219,7 +219,7 @@ def learners(
 
 
 def about(name: str) -> dict[str, Any]:
-    """Give what is known of a learner before it is imported, as plain data."""
+    """Return a description of a learner as plain data, without importing it."""
     entry = LEARNERS.entries[name]
     predicts = ["classes", *(["numbers"] if name in REGRESSORS else [])]
     words = {"form": FORMS[entry.form], "use": entry.use, "read": entry.read}
@@ -227,7 +227,7 @@ def about(name: str) -> dict[str, Any]:
 
 
 def describe_learner(name: str) -> dict[str, Any]:
-    """Give what is known of a learner and its parameters, as plain data."""
+    """Return a description of a learner and its parameters as plain data."""
     found = {**about(name), "classes": _parameters(LEARNERS[name], LEARNERS.entries[name])}
     if name in REGRESSORS:
         found["numbers"] = _parameters(REGRESSORS[name], REGRESSORS.entries[name])
@@ -262,7 +262,7 @@ def format_setting(value: object) -> str:
 
 def _print_all() -> None:
     rows = [about(name) for name in LEARNERS]
-    head = ("learner", "predicts", "take it for", "you read")
+    head = ("learner", "predicts", "use it for", "you read")
     cells = [(r["name"], ", ".join(r["predicts"]), r["use"], r["read"]) for r in rows]
     console = make_console()
     print_grid(console, head, cells, texts=True)
@@ -275,7 +275,7 @@ def _print_one(name: str) -> None:
     found, console = describe_learner(name), make_console()
     own = found["classes"]
     console.print(f"{name} ({own['estimator']}): {own['summary']}")
-    console.print(f"take it for: {found['use']}")
+    console.print(f"use it for: {found['use']}")
     console.print(f"you read: {found['read']} ({found['form']})")
     for basic, title in ((True, "basic parameters"), (False, "other parameters")):
         chosen = [one for one in own["parameters"] if one["basic"] == basic]
@@ -289,7 +289,7 @@ def _print_one(name: str) -> None:
 
 
 def _for_numbers(own: dict[str, Any], other: dict[str, Any]) -> str:
-    """Say how the parameters for numbers differ from those for classes."""
+    """Describe how the regressor's parameters differ from the classifier's."""
     values = {one["name"]: one["default"] for one in own["parameters"]}
     numbers = {one["name"]: one["default"] for one in other["parameters"]}
     changed = [f"{name}={value}" for name, value in numbers.items() if values.get(name) != value]

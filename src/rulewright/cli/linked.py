@@ -189,7 +189,7 @@ class LinkedTables:
         return Learned(_rules(fitted), judged, {})
 
     def _check(self) -> None:
-        """Refuse options that need a single table."""
+        """Reject options that need a single table."""
         asked = self.request
         of_table = (asked.table.missing, asked.table.keep, asked.table.drop_unlabelled)
         of_learner = (asked.learner.max_rules, asked.learner.time_limit)
@@ -291,7 +291,7 @@ def _add_notes(fitted: Any, notes: dict[str, Any]) -> Any:
 
 
 def _divide_settings(kind: Any, settings: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
-    """Split settings into those of a class and others."""
+    """Separate the settings of a class from the others."""
     try:
         split = split_settings(settings)
         domains = kind.settable()

@@ -1,10 +1,10 @@
 """The `rulewright` command: finds the subcommands and reports every error in one line.
 
 Other packages add subcommands by entry points of the group ``rulewright.commands``, such as
-``reproduce = "rulewright_lab.cli.reproduce:app"``: a Typer app of one command. What the help says
-of it stands in the mapping ``COMMANDS`` of the package that holds the module (here in
-``rulewright_lab/cli/__init__.py``). The help imports that package only, so it should be empty
-otherwise; the module is imported when its command is called.
+``reproduce = "rulewright_lab.cli.reproduce:app"``: a Typer app of one command. Its
+help text is in the mapping ``COMMANDS`` of the package of the module (here
+``rulewright_lab/cli/__init__.py``). The help imports that package only, so it should contain
+nothing else; the module is imported when its command is called.
 """
 
 import importlib
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 COMMANDS = {
-    "inspect": "Tell what looks wrong in a file, and which option settles it.",
-    "learn": "Learn rules from a file, estimate how good they are, print and save them.",
+    "inspect": "List problems in a file and the option that fixes each.",
+    "learn": "Learn rules from a file, evaluate them, print and save them.",
     "learners": "List the learners, or the parameters of one.",
-    "show": "Print a saved model and what is known of it.",
+    "show": "Print a saved model and its stored figures.",
     "evaluate": "Measure a saved model on a file: figures, confusion, calibration, coverage.",
     "predict": "Predict the rows of a file with a saved model.",
-    "explain": "Tell why a saved model answers as it does.",
-    "report": "Write a saved model and how good it is as one HTML page.",
+    "explain": "Explain the predictions of a saved model, row by row.",
+    "report": "Write a saved model and its evaluation as one HTML page.",
     "export": "Write a saved model as SQL, Python, JavaScript or text.",
-    "compress": "Keep few rules of a saved model.",
+    "compress": "Reduce a saved model to a few rules.",
     "compare": "Compare learners by cross-validation.",
 }
 """Each is a module of this package with a Typer app of one command."""
@@ -44,8 +44,8 @@ MISTAKEN = 1
 INTERRUPTED = 130
 
 _EXIT_CODES = (
-    f"Exit codes: 0 done; {FAILED} wrong usage or input, one line on standard error says what and "
-    f"nothing is written; {MISTAKEN} a mistake of this program; {INTERRUPTED} interrupted."
+    f"Exit codes: 0 success; {FAILED} wrong usage or input (one line on standard error, nothing "
+    f"is written); {MISTAKEN} internal error, please report it; {INTERRUPTED} interrupted."
 )
 
 
@@ -57,14 +57,14 @@ class Commands(TyperGroup):
         return [*COMMANDS, *added_commands()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return what the help says of a subcommand, without importing it."""
+        """Return the help text of a subcommand, without importing it."""
         if cmd_name in COMMANDS:
             return TyperCommand(cmd_name, help=COMMANDS[cmd_name])
         point = added_commands().get(cmd_name)
         return None if point is None else TyperCommand(cmd_name, help=_summary(point))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Import the subcommand that is called or completed, or suggest those with like names."""
+        """Import the subcommand that is called or completed, or suggest similar names."""
         names = self.list_commands(ctx)
         if not ctx.resilient_parsing and args[0] not in names and not args[0].startswith("-"):
             ctx.fail(f"No such command {args[0]!r}. {offer_names(args[0], names)}")
@@ -72,7 +72,7 @@ class Commands(TyperGroup):
         return name, None if known is None else import_command(str(name)), rest
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the subcommand; with --debug, show where it failed."""
+        """Run the subcommand; with --debug, print the traceback of an error."""
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()  # a closed pipe is noticed here, not at exit
@@ -112,7 +112,7 @@ def added_commands() -> dict[str, "EntryPoint"]:
 
 
 def _summary(point: "EntryPoint") -> str:
-    """Return what the package of a command says of it."""
+    """Return the summary that the package of a command gives."""
     package = importlib.import_module(point.module.rpartition(".")[0] or point.module)
     return str(getattr(package, "COMMANDS", {}).get(point.name, ""))
 
@@ -123,7 +123,7 @@ def one_line(error: Exception) -> str:
 
 
 def _is_expected(error: Exception) -> bool:
-    """Tell whether an error is about usage or input, not a mistake of this program."""
+    """Return whether an error is about usage or input, not an internal error."""
     return hasattr(error, "format_message") or isinstance(error, ValueError | OSError | ImportError)
 
 
@@ -138,7 +138,7 @@ def _message(error: Exception) -> str:
     if _is_expected(error):
         return as_options(str(error))
     return (
-        f"unexpected {type(error).__name__}: {error} "
+        f"internal error (please report it): {type(error).__name__}: {error} "
         "('rulewright --debug' before the command shows where)"
     )
 

@@ -84,7 +84,7 @@ class Fit:
         return cross_validate(console, learn, rows, n_folds, seed, has_own=has_own)
 
     def model_with_notes(self, rows: Table) -> RuleModel:
-        """Learn from rows; what is wrong with the model is a note, as findings of the data are."""
+        """Learn from rows; problems of the model become notes, like findings in the data."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.filterwarnings("ignore", category=DataWarning)  # findings say the same
             warnings.filterwarnings("always", category=ModelWarning)
@@ -303,7 +303,7 @@ class FilesInParts(OneTable):
         return f"the first {table.n_rows}"
 
     def _check(self) -> None:
-        """Refuse options that need all rows in memory."""
+        """Reject options that need all rows in memory."""
         asked = self.request
         for option, given in (
             ("--cv", asked.judging.cv),

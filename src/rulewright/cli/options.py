@@ -33,7 +33,7 @@ Positive = Annotated[
     str | None,
     typer.Option(
         metavar="CLASS",
-        help="Class of interest of two.",
+        help="Class of interest, with two classes.",
         show_default="the rarer class",
     ),
 ]

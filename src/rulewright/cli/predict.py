@@ -141,7 +141,7 @@ def _predict_columns(
 
 
 def _check_columns(model: RuleModel, source: Source) -> None:
-    """Refuse a file without rows that lacks a required column."""
+    """Reject a file without rows that lacks a required column."""
     absent = [name for name in model.columns if name not in source.names]
     if absent and model.schema.named:
         raise DataError(f"{source.path} lacks column {absent[0]!r}, which the model needs.")

@@ -31,9 +31,7 @@ def report(
     model: Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)],
     data: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Rows to evaluate on, best rows the model was not learned from."
-        ),
+        typer.Option(metavar="FILE", help="Rows for the evaluation, ideally held-out rows."),
     ] = None,
     target: Annotated[
         str | None,

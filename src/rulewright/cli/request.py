@@ -1,4 +1,4 @@
-"""What `rulewright learn` is asked for."""
+"""The request of a user to `rulewright learn`."""
 
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -24,7 +24,7 @@ _option = partial(typer.Option, rich_help_panel="Output")
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """What is written and printed."""
+    """Options about files and printed output."""
 
     model: Annotated[
         Path | None, _option("--model", metavar="FILE", help="Save the model (JSON).")
@@ -34,19 +34,19 @@ class OutputOptions:
     ] = None
     report_rows: ShownRows = N_ROWS
     rules_shown: Annotated[
-        int, _option("--rules-shown", min=0, metavar="N", help="Print the strongest rules.")
+        int, _option("--rules-shown", min=0, metavar="N", help="Number of rules to print.")
     ] = 20
     full: Annotated[bool, _option("--full", help="Print all rules and all parameters.")] = False
-    as_json: Annotated[bool, _option("--json", help="Print plain data.")] = False
+    as_json: Annotated[bool, _option("--json", help="Print JSON.")] = False
 
     @property
     def files(self) -> dict[str, Path]:
-        """The files to write, by what is written."""
+        """The output files, by kind."""
         named = {"model": self.model, "report": self.report}
         return {what: path for what, path in named.items() if path}
 
     def check(self, *read: Path | None) -> None:
-        """Refuse to write what cannot be written, or what is read."""
+        """Raise an error for output files that are not writable, or that are also read."""
         used = [path for path in read if path]
         for what, path in self.files.items():
             check_output(path, f"--{what}", used)
@@ -55,7 +55,7 @@ class OutputOptions:
 
 @dataclass(frozen=True)
 class Request:
-    """What is learned from, how, and what becomes of it."""
+    """The data, the learner and the output."""
 
     file: Path
     target: str
@@ -69,7 +69,7 @@ class Request:
     output: OutputOptions
 
     def check(self) -> None:
-        """Refuse what makes no sense, before anything is read."""
+        """Raise an error for contradictory options, before any file is read."""
         self.judging.check()
         self.output.check(self.file, self.judging.test)
         self.constraints.parse()

@@ -1,4 +1,4 @@
-"""How good the rules of `learn` are on rows that they were not learned from."""
+"""Evaluation of the rules of `learn` on held-out rows."""
 
 import sys
 import warnings
@@ -30,7 +30,7 @@ from rulewright.model import RuleModel, escape_line
 from rulewright.report import ask_model, join_answers, read_report_rows, with_positive
 from rulewright.search import offer_names
 
-_option = partial(typer.Option, rich_help_panel="How good the rules are")
+_option = partial(typer.Option, rich_help_panel="Evaluation")
 FOLDS = 10
 Codes: TypeAlias = NDArray[np.int32]
 Rows: TypeAlias = NDArray[np.intp]
@@ -62,12 +62,12 @@ class HeldOutAnswers(NamedTuple):
     rows: Table | None = None
 
     def with_positive(self, positive: str | None) -> Self:
-        """Return the answers with the class of --positive as that of interest."""
+        """Return the answers with the class of --positive as the class of interest."""
         return self._replace(answers=with_positive(self.answers, positive, "--positive"))
 
 
 class Learned(NamedTuple):
-    """A model, how good it is, and what --json tells of its data."""
+    """A model, its evaluation, and the description of its data for --json."""
 
     model: RuleModel
     judged: HeldOutAnswers | None
@@ -76,32 +76,32 @@ class Learned(NamedTuple):
 
 @dataclass(frozen=True)
 class Judging:
-    """Which rows are to judge the model, as asked for."""
+    """The requested rows for the evaluation."""
 
     cv: Annotated[
         int | None,
         _option(
             min=0,
             metavar="FOLDS",
-            help=f"Folds around the learner: as many fits more ({FOLDS}; 0 for compact).",
+            help=f"Cross-validation folds, one fit each ({FOLDS}; 0 for compact).",
         ),
     ] = None
     holdout: Annotated[
         float | None,
-        _option(metavar="SHARE", help="Do not learn from this share of the rows; judge by them."),
+        _option(metavar="SHARE", help="Share of the rows to hold out for evaluation."),
     ] = None
-    test: Annotated[
-        Path | None, _option(metavar="FILE", help="Judge by the rows of this file.")
-    ] = None
+    test: Annotated[Path | None, _option(metavar="FILE", help="File with rows for evaluation.")] = (
+        None
+    )
 
     def check(self) -> None:
-        """Refuse what makes no sense, before anything is read."""
+        """Raise an error for contradictory options, before any file is read."""
         if self.cv == 1:
-            raise ValueError("--cv 1: one fold leaves nothing to learn from; give 2 or more, or 0.")
+            raise ValueError("--cv 1: one fold leaves no training rows. Use 2 or more, or 0.")
         if self.holdout is not None and not 0 < self.holdout < 1:
             raise ValueError(f"--holdout {self.holdout:g}: must be a share between 0 and 1.")
         if self.holdout is not None and self.test is not None:
-            raise ValueError("--holdout and --test both say which rows judge the model: give one.")
+            raise ValueError("--holdout and --test both set the evaluation rows. Give only one.")
 
     def count_folds(self, *, has_own: bool = False) -> int:
         """Count folds around the learner, 0 for none; by default none if it has its own folds."""
@@ -123,7 +123,7 @@ class Judging:
         return source
 
     def split_rows(self, table: Table, seed: int) -> tuple[Table, Table | None]:
-        """Return the rows to learn from, and those held out if that was asked for."""
+        """Return the training rows, and the held-out rows if requested."""
         if self.holdout is None:
             return table, None
         left_out = draw_held_out(table, self.holdout, seed)
@@ -143,7 +143,7 @@ def draw_held_out(table: Table, share: float, seed: int) -> np.ndarray:
     drawn = np.sort(np.concatenate(parts))
     if not len(drawn):
         raise DataError(
-            f"--holdout {share:g}: this share of {len(kept)} rows is no row. Give a larger share."
+            f"--holdout {share:g}: this is less than one of {len(kept)} rows. Use a larger share."
         )
     return drawn
 
@@ -177,7 +177,7 @@ def cross_validate(
         return None
     title = f"{'outer ' if has_own else ''}{len(splits)}-fold cross-validation"
     if has_own:
-        console.print(f"{title}: {len(splits)} fits, each as long as that of the model")
+        console.print(f"{title}: {len(splits)} fits in addition to the model")
     parts = []
     progress = progress_bar("cross-validation", len(splits), sys.stderr.isatty())
     with progress as advance, warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Comparison of learners, including those of other packages, on the same folds of the same rows.
+"""Comparison of learners, also of other packages, on the same folds of the same rows.
 
 Names are loaded on first use: the process that runs a trial needs few of them.
 """

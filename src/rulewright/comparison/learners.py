@@ -90,7 +90,7 @@ class Worker(Protocol):
         """Return codes and probabilities by the classes of the table."""
 
     def describe(self) -> dict[str, float]:
-        """Return the size of the model, with ``rules`` and ``conditions`` where it has them."""
+        """Return the size of the model, with ``rules`` and ``conditions`` if it has them."""
 
     def versions(self) -> dict[str, str]:
         """Return the versions of the packages."""

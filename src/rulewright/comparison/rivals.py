@@ -121,7 +121,7 @@ class TableRival:
         self._model: Any = None
 
     def prepare(self, table: Table) -> tuple[Columns, Prepared]:
-        """Return an array of numbers and label codes, NaN for missing and unseen values."""
+        """Return an array of values and label codes, NaN for missing and unseen values."""
         values = np.empty((table.n_rows, len(table.columns)))
         for at, column in enumerate(table.columns):
             values[:, at] = column.values

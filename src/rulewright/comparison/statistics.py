@@ -49,7 +49,7 @@ def holm(p_values: ArrayLike) -> FloatArray:
     """Adjust the p-values of several tests, so that each may be compared with alpha."""
     raw = np.asarray(p_values, dtype=float)
     if raw.ndim != 1 or not ((raw >= 0) & (raw <= 1)).all():
-        raise ValueError("p-values must be a row of numbers from 0 to 1")
+        raise ValueError("p-values must be a one-dimensional array with values from 0 to 1")
     order = np.argsort(raw, kind="stable")
     steps = np.maximum.accumulate(raw[order] * np.arange(len(raw), 0, -1))
     adjusted = np.empty_like(raw)
@@ -125,7 +125,7 @@ def ratio(numerator: float, denominator: float) -> float:
 
 
 def check_counts(n_learners: int, n_sets: int) -> None:
-    """Refuse a comparison of fewer than two learners or sets."""
+    """Reject a comparison of fewer than two learners or sets."""
     if n_learners < 2 or n_sets < 2:
         raise ValueError(
             f"a comparison needs two learners and two sets or more, not {n_learners} and {n_sets}"

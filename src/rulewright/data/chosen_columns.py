@@ -25,7 +25,7 @@ def apply_choices(source: Source, choices: Choices) -> Source:
 
 
 class ChosenColumns:
-    """A table whose columns, including those of its parts, follow the user's choices."""
+    """A table whose columns follow the user's choices, also in its parts."""
 
     def __init__(self, source: Source, choices: Choices) -> None:
         self._whole, self._codes = source, choices.codes(source.names)

@@ -1,6 +1,6 @@
-"""The doctor: what a person should know of the columns of a table before learning from it.
+"""Data checks: problems in the columns of a table that matter before learning.
 
-A column that predicts the target alone may be a leak: what is known only afterwards does so.
+A column that predicts the target alone may be a leak: known only after the target.
 """
 
 import re
@@ -110,7 +110,7 @@ def _of_labels(name: str, column: Column, codes: NDArray[np.int32]) -> Iterator[
 
 
 def _codes(name: str, held: dict[str, int]) -> Iterator[Finding]:
-    """Tell of labels that may stand for missing values."""
+    """Find labels that may stand for missing values."""
     for code, rows in held.items():
         if code in _LABEL_CODES or not code.strip():
             text = f"label {code!r} in {format_count(rows, 'row')} may stand for missing"
@@ -119,7 +119,7 @@ def _codes(name: str, held: dict[str, int]) -> Iterator[Finding]:
 
 
 def _similar(name: str, labels: Iterable[str], what: str) -> Iterator[Finding]:
-    """Tell of labels that differ by blanks or case only."""
+    """Find labels that differ only in blanks or case."""
     groups: dict[str, list[str]] = defaultdict(list)
     for label in labels:
         groups["".join(label.split()).casefold()].append(label)
@@ -152,7 +152,7 @@ def _of_target(target: Target | Numbers, name: str) -> Iterator[Finding]:
 
 
 def _task(name: str, held: dict[str, int], *, numbers: bool) -> Finding | None:
-    """Tell of classes that look like numbers or like an id."""
+    """Find classes that look like numbers or like an id."""
     written = NumberTexts(counts=held)
     if numbers and len(held) >= _MANY_NUMBERS:
         text = f"whole numbers of {len(held)} values are taken as classes"

@@ -11,7 +11,7 @@ _LISTED_NAMES = 20
 
 
 def offer_names(name: str, known: Sequence[str], title: str = "There are") -> str:
-    """Suggest the names most similar to a mistyped one, or list those that exist."""
+    """Suggest the names most similar to a mistyped one, or list all names."""
     by_lower = {other.lower(): other for other in known}
     near = difflib.get_close_matches(name.lower(), by_lower, n=3)
     if near:
@@ -29,7 +29,7 @@ _READING_OPTION = re.compile(r'read_table\(X, (\w+)=(True|"(?:[^"\\]|\\.)*")\)')
 
 
 def as_options(message: str) -> str:
-    """Write the options of `read_table` in a message as those of the command line."""
+    """Replace the options of `read_table` in a message by command-line options."""
     return _READING_OPTION.sub(_as_option, message)
 
 
@@ -63,8 +63,8 @@ class RowTypeError(RowError, DataTypeError):
 
 
 class DataWarning(UserWarning):
-    """The data are probably not what a person means to learn from: a leak, an id, a constant."""
+    """Warning about the training data: a probable leak, an id, a constant column."""
 
 
 class ModelWarning(UserWarning):
-    """A fitted model that is probably of no use: it has no rules, or never predicts a class."""
+    """Warning about a fitted model that has no rules, or never predicts some class."""

@@ -130,7 +130,7 @@ class NumberTexts:
 
     @property
     def share(self) -> float:
-        """Share of numbers among the rows that are not missing."""
+        """Numeric share of the rows that are not missing."""
         numbers, others = self._rows(self._cells), self._rows(self.others)
         return numbers / max(numbers + others, 1)
 
@@ -178,7 +178,7 @@ class NumberTexts:
 
     @property
     def summary(self) -> str:
-        """Share of numbers among the texts, and examples of the others."""
+        """Numeric share of the texts, and examples of other texts."""
         if self.others:
             others = format_count(self._rows(self.others), "other value")
             listed = f"{others} such as {quote_examples(self.others)}"

@@ -17,7 +17,7 @@ def read_parts(
     """
     Read new data against a known schema, some rows at a time.
 
-    The result equals `read_like`: the detection of numbers and decimal marks uses all values
+    The result equals `read_like`: numbers and decimal marks are detected from all values
     of a column. Files opened with ``FileOptions(streamed=True)`` may be larger than memory.
 
     Parameters

@@ -46,7 +46,7 @@ def label_of(value: object) -> str:
 
 How = Literal["coerce", "thousands", "comma"]
 """
-User choices for a column of numbers written as text.
+User choices for a numeric column that is written as text.
 
 coerce     other text is missing
 thousands  commas separate thousands
@@ -306,14 +306,14 @@ COLUMNS = define("columns", _FIELDS.part)
 
 
 def check_distinct(names: Iterable[str]) -> None:
-    """Refuse duplicate column names."""
+    """Reject duplicate column names."""
     repeated = [repr(name) for name, times in Counter(names).items() if times > 1]
     if repeated:
         raise DataError(f"Duplicate column names: {', '.join(repeated)}. Rename the columns.")
 
 
 def check_encodable(texts: Sequence[str], what: str) -> None:
-    """Refuse text with lone surrogates (half characters), which no file can store."""
+    """Reject text with lone surrogates (half characters), which no file can store."""
     try:
         "".join(texts).encode()
     except UnicodeEncodeError:

@@ -38,7 +38,7 @@ def find_signs(table: Table) -> list[Finding]:
     """Return what is suspicious about a table that is to be learned from, from 50 rows on.
 
     A single column is never suspicious, nor are leaks if half of the columns or more look like one:
-    the classes are then simply easy to tell apart.
+    the classes are then simply easy to separate.
     """
     if table.n_rows < LEAST_ROWS or table.target is None:
         return []
@@ -98,14 +98,14 @@ def find_leak(column: Column, target: Target | Numbers) -> Finding | None:
     name = column.schema.name
     if _is_copy(column, target):
         remedy = f"--drop {quote(name)} leaves it out"
-        return Finding("copy", name, "it holds the target in the same or in other words", remedy)
+        return Finding("copy", name, "it repeats the target, perhaps with other labels", remedy)
     text = f"alone it predicts the target nearly perfectly ({share})"
     remedy = f"--drop {quote(name)} leaves it out, unless it is known beforehand"
     return Finding("leak", name, text, remedy)
 
 
 def _is_copy(column: Column, target: Target | Numbers) -> bool:
-    """Tell whether the target follows from a column and the column from the target."""
+    """Return whether the target follows from a column and the column from the target."""
     values = column.values
     if isinstance(target, Numbers):
         return bool(column.schema.type.ordered and (values == target.values).all())
@@ -134,7 +134,7 @@ def find_id(column: Column) -> Finding | None:
 
 
 def counts_rows(known: NDArray[np.float64]) -> bool:
-    """Tell whether different whole numbers lie as close together as those of an id do."""
+    """Return whether different whole numbers lie as close together as ids."""
     n = len(known)
     if n < FEW_ROWS or np.ptp(known) >= _MOST_SPREAD * n:
         return False
@@ -209,7 +209,7 @@ def _groups(column: Column, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
 def _measure_explained_share(
     groups: NDArray[np.intp], column: Column, rows: NDArray[np.intp], numbers: NDArray[np.float64]
 ) -> float:
-    """Return the share of the variance that group means or, of numbers, a line explains."""
+    """Return the variance share that group means explain, or a line if the column is numeric."""
     total = np.var(numbers)
     if total == 0:
         return 0.0

@@ -210,7 +210,7 @@ class Table:
 
 
 def _row_name(value: object) -> int | str:
-    """Write a value of an index; those of several levels are joined."""
+    """Write a value of an index; several levels are joined."""
     if isinstance(value, tuple):
         return ", ".join(str(_row_name(part)) for part in value)
     return int(value) if isinstance(value, int | np.integer) else str(value)
@@ -306,7 +306,7 @@ def _texts(column: Column) -> list[str]:
 
 
 def _describe_spread(target: Target | Numbers) -> str:
-    """Summarise the number of rows per class, or the range of numbers."""
+    """Summarise the number of rows per class, or the numeric range."""
     if isinstance(target, Numbers):
         return f"{target.values.min():.6g} to {target.values.max():.6g}"
     numbers = np.bincount(target.codes, minlength=len(target.classes))

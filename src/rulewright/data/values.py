@@ -78,7 +78,7 @@ def exact_number(text: str) -> int | float:
 
 
 def refuse_written_dates(name: str, values: NDArray[Any]) -> None:
-    """Refuse a text column that contains only dates: later rows would have new labels."""
+    """Reject a text column that contains only dates: later rows would have new labels."""
     known = [value for value in values if value is not None]
     if known and all(map(_is_date, known)):
         first = next((value for value in known if not ISO.fullmatch(value)), known[0])
@@ -101,7 +101,7 @@ def date_error(where: str, found: object, row: int | None = None) -> DataError:
 
 
 def check_finite(name: str, values: NDArray[Any]) -> None:
-    """Refuse a float column with an infinite value."""
+    """Reject a float column with an infinite value."""
     with np.errstate(all="ignore"):
         total = values.sum()
     # A finite sum proves that all values are finite, without a temporary array.

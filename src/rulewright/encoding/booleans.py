@@ -135,7 +135,7 @@ class BooleanEncoding:
 
 
 def _check_variable(j: int, variable: Boolean, domains: tuple[Attribute, ...]) -> None:
-    """Refuse a feature with an unknown attribute or unknown values."""
+    """Reject a feature with an unknown attribute or unknown values."""
     if not _is_index(variable.attribute, len(domains)):
         raise ValueError(f"variable {j}: there is no attribute {variable.attribute!r}")
     size = domains[variable.attribute].size

@@ -1,4 +1,4 @@
-"""Figures of predicted classes: of all rows and, of two classes, of the class of interest.
+"""Classification figures: for all rows and, with two classes, for the class of interest.
 
 The class of interest is the rarer one unless the user names another: `ClassAnswers.interest`.
 """
@@ -41,7 +41,7 @@ _PAIRS = "probability that a random positive row scores higher than a random neg
 
 
 def measure_classes(answers: ClassAnswers) -> list[Measure]:
-    """Give all figures, the most telling first: of a rare class those that are about it."""
+    """Return all figures, the most informative first; a rare class comes before accuracy."""
     known = answers.select_known()
     right = float(np.average(~answers.wrong, weights=answers.weights))
     found = [
@@ -57,12 +57,12 @@ def measure_classes(answers: ClassAnswers) -> list[Measure]:
 
 
 def is_rare(known: ClassAnswers) -> bool:
-    """Tell whether the class of interest has less than a fifth of the rows."""
+    """Return whether the class of interest has less than a fifth of the rows."""
     return known.interest is not None and 0 < known.interest_share < RARE
 
 
 def score_classes(answers: ClassAnswers) -> dict[str, float]:
-    """Give the values of all figures by key, NaN if there is none, and the ECE."""
+    """Return the values of all figures by key, NaN if there is none, and the ECE."""
     known = answers.select_known()
     rows = (known.codes, known.probabilities, known.weights)
     found = {
@@ -193,7 +193,7 @@ def _recall_and_precision(known: ClassAnswers) -> tuple[float, float]:
 
 
 def _balanced_accuracy(known: ClassAnswers) -> Measure:
-    """Give the mean of the recalls of the classes that there are."""
+    """Return the average recall over the classes that occur."""
     parts, recalls = [known.codes == k for k in np.unique(known.codes)], _recalls(known)
     sizes = np.array([effective_number(known.weights[part]) for part in parts])
     shrunk = (np.array(recalls) * sizes + 2) / (sizes + 4)
@@ -205,7 +205,7 @@ def _balanced_accuracy(known: ClassAnswers) -> Measure:
 
 
 def _recalls(known: ClassAnswers) -> list[float]:
-    """Give the recall of each class that there is."""
+    """Return the recall of each class that occurs."""
     totals = np.bincount(known.codes, known.weights, len(known.names))
     found = np.bincount(known.codes, known.weights * ~known.wrong, len(known.names))
     recalls: list[float] = (found[totals > 0] / totals[totals > 0]).tolist()
@@ -213,7 +213,7 @@ def _recalls(known: ClassAnswers) -> list[float]:
 
 
 def _cost(known: ClassAnswers, costs: FloatArray) -> Measure:
-    """Give the mean cost of the decisions; the baseline decides alike for all rows."""
+    """Return the mean cost of the decisions; the baseline has one decision for all rows."""
     totals = np.bincount(known.codes, known.weights, len(known.names))
     best = float((totals @ costs).min()) / float(totals.sum())
     mean = mean_with_interval(costs[known.codes, known.chosen], known.weights)
@@ -221,7 +221,7 @@ def _cost(known: ClassAnswers, costs: FloatArray) -> Measure:
 
 
 def _ks_interval(ranking: Ranking, known: ClassAnswers) -> tuple[float, float]:
-    """Give Newcombe's interval of the difference of two shares at the threshold of KS."""
+    """Return Newcombe's interval of the difference of two shares at the threshold of KS."""
     place, ours = ranking.ks_place, known.codes == known.interest
     shares = float(ranking.recall[place]), float(ranking.false_positive_rate[place])
     (a, low_a, high_a), (b, low_b, high_b) = (
@@ -256,7 +256,7 @@ def _area_interval(area: float, known: ClassAnswers) -> tuple[float, float]:
 
 
 def _influence(scores: FloatArray, positive: BoolArray, weights: FloatArray) -> FloatArray:
-    """Give the influence of each row on the area: its place among the rows of the other kind."""
+    """Return the influence of each row on the area: its place among the rows of the other kind."""
     _, places = np.unique(scores, return_inverse=True)
     ours = np.bincount(places, weights * positive)
     others = np.bincount(places, weights * ~positive)

@@ -43,7 +43,7 @@ _SHARES = frozenset(
 
 
 def name_figure(key: str, n_classes: int = 2, positive: str = "") -> str:
-    """Return the name of a figure; recall and precision are those of the class `positive`."""
+    """Return the name of a figure; recall and precision refer to the class `positive`."""
     if key == BRIER:
         return "Brier score" if n_classes == 2 else _BRIER_SUM
     of = f' of "{positive}"' if positive and key in ("recall", "precision") else ""
@@ -68,7 +68,7 @@ class Measure(NamedTuple):
         return self.word or self.name.lower().replace(" ", "_").replace("-", "_")
 
     def text(self, value: float) -> str:
-        """Write a number of this figure: those of like size with like decimals."""
+        """Write a value of this figure; values of similar size get the same decimals."""
         known = [x for x in (self.value, self.baseline) if math.isfinite(x)]
         if not math.isfinite(value):
             return NONE
@@ -77,7 +77,7 @@ class Measure(NamedTuple):
         return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
     def at(self, value: float) -> Measure:
-        """Give the measure with a better estimate; the interval moves along."""
+        """Return the measure with a better estimate; the interval moves along."""
         ends = [end + value - self.value for end in (self.low, self.high)]
         if self.is_share:
             ends = [min(max(end, 0.0), 1.0) for end in ends]
@@ -90,20 +90,20 @@ class Measure(NamedTuple):
 
 
 def effective_number(weights: FloatArray) -> float:
-    """Give the number of rows of equal weight that say as much (Kish)."""
+    """Return the effective number of rows (Kish)."""
     total = float(np.square(weights).sum())
     return float(weights.sum()) ** 2 / total if total else 0.0
 
 
 def share_interval(share: float, weights: FloatArray) -> tuple[float, float]:
-    """Give the interval of a weighted share of rows."""
+    """Return the interval of a weighted share of rows."""
     n = effective_number(weights)
     low, high = clopper_pearson(share * n, n)
     return float(low), float(high)
 
 
 def mean_with_interval(values: FloatArray, weights: FloatArray) -> tuple[float, float, float]:
-    """Give a weighted mean of numbers that are not negative, and its interval."""
+    """Return a weighted mean of nonnegative values, and its interval."""
     mean, n = float(np.average(values, weights=weights)), effective_number(weights)
     variance = float(np.average(np.square(values - mean), weights=weights))
     low, high = mean_interval(mean, variance * n / (n - 1) if n > 1 else math.nan, n)
@@ -111,5 +111,5 @@ def mean_with_interval(values: FloatArray, weights: FloatArray) -> tuple[float, 
 
 
 def standard_error(influence: FloatArray, weights: FloatArray) -> float:
-    """Give the standard error of a statistic from the influence of each row on it."""
+    """Return the standard error of a statistic from the influence of each row on it."""
     return float(np.sqrt(np.square(weights * influence).sum())) / float(weights.sum())

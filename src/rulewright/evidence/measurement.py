@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def measures(answers: Answers) -> list[Measure]:
-    """Give all figures of answers, by their better estimates where there are any."""
+    """Return all figures of answers, by their better estimates where there are any."""
     numbers = isinstance(answers, NumberAnswers)
     found = _of_numbers(answers) if numbers else measure_classes(answers)  # type: ignore[arg-type]
     known = answers.estimates
@@ -35,14 +35,14 @@ def measures(answers: Answers) -> list[Measure]:
 
 
 def score_answers(answers: Answers) -> dict[str, float]:
-    """Give the values of all figures by key, NaN if there is none; of classes also the ECE."""
+    """Return the values of all figures by key, NaN if there is none; of classes also the ECE."""
     if isinstance(answers, NumberAnswers):
         return {"r2": math.nan} | {one.key: one.value for one in _of_numbers(answers)}
     return score_classes(answers)
 
 
 def figures_of(answers: Answers) -> dict[str, Any]:
-    """Give which rows were answered and all figures, each with its interval and a baseline."""
+    """Return which rows were answered and all figures, each with its interval and a baseline."""
     weights = answers.weights
     return {
         "rows": answers.origin,

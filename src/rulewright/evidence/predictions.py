@@ -31,24 +31,24 @@ _LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 
 
 def accuracy(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -> float:
-    """Give the share of weight whose most probable class is the true one."""
+    """Return the share of weight whose most probable class is the true one."""
     return float(np.average(probabilities.argmax(axis=1) == labels, weights=weights))
 
 
 def log_loss(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -> float:
-    """Give the mean of -log of the true class's probability, which counts as at least 2e-16."""
+    """Return the mean of -log of the true class's probability, which counts as at least 2e-16."""
     return float(np.average(row_losses(labels, probabilities), weights=weights))
 
 
 def row_losses(labels: IntArray, probabilities: FloatArray) -> FloatArray:
-    """Give -log of the probability of each row's true class, which counts as at least 2e-16."""
+    """Return -log of the probability of each row's true class, which counts as at least 2e-16."""
     given = probabilities[np.arange(len(labels)), labels]
     losses: FloatArray = -np.log(np.maximum(given, _LEAST_PROBABILITY))
     return losses
 
 
 def brier(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -> float:
-    """Give the Brier score as scikit-learn's ``brier_score_loss`` defines it.
+    """Return the Brier score as scikit-learn's ``brier_score_loss`` defines it.
 
     Of two classes it is the mean of (p - [y = k])^2 for one of them, from 0 to 1; of any other
     number the sum of that over the classes, from 0 to 2.
@@ -57,7 +57,7 @@ def brier(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -> f
 
 
 def brier_scores(labels: IntArray, probabilities: FloatArray) -> FloatArray:
-    """Give the Brier score of each row, see `brier`."""
+    """Return the Brier score of each row, see `brier`."""
     n_classes = probabilities.shape[1]
     hit = labels[:, None] == np.arange(n_classes)
     squares: FloatArray = np.square(probabilities - hit).sum(axis=1)
@@ -65,7 +65,7 @@ def brier_scores(labels: IntArray, probabilities: FloatArray) -> FloatArray:
 
 
 def calibration_error(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -> float:
-    """Give the expected calibration error (ECE) of the most probable class.
+    """Return the expected calibration error (ECE) of the most probable class.
 
     Rows are binned by the probability of that class, in ten bins of equal width; the error is the
     mean over the weight of |mean probability - share of right labels| in the row's bin.
@@ -78,7 +78,7 @@ def calibration_error(labels: IntArray, probabilities: FloatArray, weights: Floa
 
 
 def auc(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -> float:
-    """Give the area under the ROC curve: of two classes, or the mean of each against the rest.
+    """Return the area under the ROC curve; with more than two classes the one-vs-rest mean.
 
     All rows are ranked together; folds are not averaged.
 
@@ -97,7 +97,7 @@ def auc(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -> flo
 def reliability(
     labels: IntArray, probabilities: FloatArray, weights: FloatArray
 ) -> dict[str, float]:
-    """Give all figures by key: log_loss, brier_score_loss, ece, accuracy."""
+    """Return all figures by key: log_loss, brier_score_loss, ece, accuracy."""
     rows = (labels, probabilities, weights)
     return {
         "log_loss": log_loss(*rows),
@@ -192,7 +192,7 @@ def lead_for_error(curve: RiskCoverage, n: int, target_error: float, delta: floa
 def choose_lead(
     curve: RiskCoverage, lead: float, target_error: float | None
 ) -> tuple[float, dict[str, float | None]]:
-    """Return the lead that was given or that a target needs, and what the curve says of it.
+    """Return the given lead, or the lead that a target needs, with its point on the curve.
 
     The figures are the error of all predictions, and for the lead the coverage and the error among
     predictions (None if there are none).

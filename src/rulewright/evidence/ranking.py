@@ -39,7 +39,7 @@ class Decile(NamedTuple):
 
 
 class RecallAt(NamedTuple):
-    """The most rows of a class that can be found with a precision; `threshold` is None if none."""
+    """Maximum recall of a class at a precision; `threshold` is None if there is none."""
 
     precision: float
     recall: float

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 def check_threshold(threshold: float) -> None:
-    """Refuse a share of the halves without a bound."""
+    """Reject a share of the halves without a bound."""
     if not 0.5 < threshold <= 1:
         raise ValueError(f"threshold={threshold!r} must be above 0.5 and at most 1")
 
 
 def check_max_false(max_false: float) -> None:
-    """Refuse an invalid bound."""
+    """Reject an invalid bound."""
     if not 0 < max_false < math.inf:
         raise ValueError(f"max_false={max_false!r} must be a number above 0")
 

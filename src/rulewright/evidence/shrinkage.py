@@ -2,8 +2,8 @@
 
 A rule that was chosen because it looks good looks better than it is. Of k hits in the n rows that
 chose a rule, a share of (k + m q) / (n + m) is expected on new rows: as if m rows had the overall
-share q. It is unknown whether m is constant or grows with the square root of n, and how much more
-variable shares are than those of n + m rows. Therefore all values of a grid are weighted by how
+share q. It is unknown whether m is constant or grows with the square root of n, and by how much
+shares vary more than with n + m rows. Therefore all values of a grid are weighted by how
 well they predict held-out rows (a beta-binomial likelihood), and averaged.
 """
 
@@ -27,7 +27,7 @@ _GRID = np.array(np.meshgrid(_ROWS, _POWERS, _FACTORS)).reshape(3, -1, 1)
 WIDENING = 1.5
 """Final factor of the variance: shares of rules have longer tails than a beta distribution.
 
-Chosen on ten synthetic problems, other than those of the figures in docs/research/precision.md.
+Chosen on ten synthetic problems; docs/research/precision.md uses other problems.
 """
 
 MOST_ROWS = 1e6

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray
 
 COST_ROWS = 1000
-"""Costs are those of so many rows."""
+"""Number of rows that costs refer to."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,7 @@ class Dependence:
     names : tuple of str
         Names of the scores: the classes, or "prediction".
     spread : tuple of tuples of float
-        Distribution of the rows over each column: deciles of numbers, from minimum to maximum, or
+        Distribution of the rows over each column: numeric deciles, from minimum to maximum, or
         the share of each label of the points.
     kinds : tuple of str
         Kinds of the columns; dates are milliseconds since 1970.
@@ -136,7 +136,7 @@ def partial_dependence(
 def mean_added(
     term: Term, at: Table, rows: Table, weights: FloatArray, columns: Sequence[str]
 ) -> FloatArray:
-    """Average over rows what a term adds if some columns have the values of another table.
+    """Average a term over rows, with the values of another table in some columns.
 
     Returns one mean for each row of `at`.
     """

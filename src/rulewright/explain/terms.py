@@ -19,7 +19,7 @@ Additive: TypeAlias = AdditiveRules | RegressionRules
 
 @dataclass(frozen=True)
 class RuleTerm:
-    """A rule that adds its points where it applies; it is called by its printed number."""
+    """A rule that adds its points where it applies, named by its printed number."""
 
     place: int
     rule: Rule

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def check_rules(
     rules: Sequence[Rule], schema: Schema, outcome: type[Outcome], n_classes: int | None
 ) -> None:
-    """Refuse rules that do not fit the columns, the form of the model or its number of classes.
+    """Reject rules that do not fit the columns, the form of the model or its number of classes.
 
     Without classes the rules are for numbers.
     """

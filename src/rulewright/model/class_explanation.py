@@ -33,7 +33,7 @@ _REASON = "reason (changes of P add up in this order)"
 
 
 class Added(NamedTuple):
-    """What a rule or a line adds to the scores."""
+    """Contribution of a rule or a line to the scores."""
 
     amounts: NDArray[np.float64]
     text: str
@@ -41,7 +41,7 @@ class Added(NamedTuple):
 
 
 class ScoreWriter(Protocol):
-    """Writes scores, or what a reason adds to them, in the unit of a form."""
+    """Function that writes scores, or a reason's contribution, in the unit of a form."""
 
     def __call__(self, scores: NDArray[np.float64], chosen: int, /, *, level: bool = False) -> str:
         """Write scores: all of them if `level`, else what a reason adds."""

@@ -121,7 +121,7 @@ class ClassModel(DecidingModel):
         return {name: self._value(node, scores) for name, node in self.program.flags.items()}
 
     def explain(self, X: object, *, n_threads: int | None = None) -> ClassExplanation:
-        """Return for each row which rules fired and what they say; see ``Explanation``."""
+        """Return for each row the rules that apply and their effects; see ``Explanation``."""
         rows = self._rows(X, n_threads)
         scores = rows.value(self.program.scores)
         return ClassExplanation(
@@ -140,7 +140,7 @@ class ClassModel(DecidingModel):
         return {}
 
     def reasons_for(self, found: Any, row: int, max_reasons: int | None) -> RowReasons:
-        """Return the rules that apply; a form that can tells the scores after each of them too."""
+        """Return the rules that apply, with the scores after each if the form has them."""
         reasons = self._claims(found, row)
         shown = select_shown(reasons, max_reasons)
         hidden = reasons[len(shown) :]
@@ -149,7 +149,7 @@ class ClassModel(DecidingModel):
         return RowReasons(ReasonLine("probability", "", "reason"), shown, start, rest)
 
     def _claims(self, found: Explanation, row: int) -> list[Reason]:
-        """Return what the rules that apply say."""
+        """Return the outcomes of the rules that apply."""
         names = [escape_line(name) for name in self.class_names]
         return [
             Reason(f"{rule.outcome} {rule.head.text(names)}", rule_text(self, i))

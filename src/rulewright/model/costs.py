@@ -1,4 +1,4 @@
-"""Costs of errors: what a person gave, read and checked."""
+"""Costs of errors, read from user input and checked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Costs: TypeAlias = tuple[tuple[float, ...], ...]
-"""``costs[k][j]`` is what it costs to predict class j where class k is true."""
+"""``costs[k][j]`` is the cost of predicting class j if class k is true."""
 
 _MAX_COST = sys.float_info.max / 2
 
@@ -82,7 +82,7 @@ def place_of(label: Any, class_names: Sequence[str]) -> int:
     """Return the index of a class that a user named, or raise a ValueError."""
     name = label_of(label)
     if name not in class_names:
-        raise ValueError(f"{name!r} is no class. There are: {', '.join(class_names)}.")
+        raise ValueError(f"{name!r} is not a class. There are: {', '.join(class_names)}.")
     return class_names.index(name)
 
 

@@ -41,7 +41,7 @@ class Decision(ABC):
     @property
     @abstractmethod
     def costs(self) -> Costs:
-        """What it costs to predict a class where another one is true, true classes first."""
+        """Cost of predicting a class if another one is true, true classes first."""
 
     def expect(self, chances: Node) -> Node:
         """Return the expected cost of predicting each class, as a value of a program."""

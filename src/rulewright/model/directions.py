@@ -1,6 +1,6 @@
 """Which way each rule moves the prediction, for the bars of reports, notebooks and charts.
 
-With two classes the class of interest is to the right. Direction alone tells the two sides apart,
+With two classes the class of interest is to the right. Direction alone distinguishes the two sides,
 so that bars can be read in print and without colours. More than two classes have a colour each.
 """
 
@@ -32,7 +32,7 @@ class Direction(NamedTuple):
 
 
 class Look(NamedTuple):
-    """A colour of bars, and what it says."""
+    """A colour of bars, and its meaning."""
 
     look: int
     text: str
@@ -98,5 +98,5 @@ def draw_effects(model: RuleModel, ids: Iterable[int]) -> dict[int, Markup]:
 
 
 def draw_keys(model: RuleModel, ids: Iterable[int], target: str = "") -> Markup:
-    """Write what the colours of the bars of some rules say."""
+    """Describe the colours of the bars of some rules."""
     return Markup("").join(draw_key(*key) for key in looks(model, ids, target))

@@ -113,7 +113,7 @@ def _span(part: Range) -> tuple[Cut, Cut]:
 
 
 def _amount_for(rule: Rule, head: Head) -> float:
-    """Return what a rule adds, of two classes for one of them instead of the other."""
+    """Return what a rule adds; with two classes, for one class instead of the other."""
     value = rule.outcome.value
     return value if rule.head == head else -value
 
@@ -160,7 +160,7 @@ def _solve(
 
 
 def _counts_of(rule: Rule) -> NDArray[np.float64] | None:
-    """Return what a rule covers on training rows as numbers that add up, if they are known."""
+    """Return the coverage of a rule on training rows as counts that add up, if known."""
     coverage = rule.coverage
     if coverage.rows not in _ON_TRAINING_ROWS:
         return None

@@ -31,7 +31,7 @@ _SHOWN_ROWS = 20
 
 
 class ReasonLine(NamedTuple):
-    """A line of the table of reasons: what is added, what that changes, why, and how much it is.
+    """A line of the table of reasons: the addition, its effect, the reason, and the size.
 
     `moves` is the change of the probability or of the number, None if it is not known.
     """
@@ -43,7 +43,7 @@ class ReasonLine(NamedTuple):
 
 
 class Reason(NamedTuple):
-    """A rule, a line or a member of a model: what it says and why.
+    """A rule, a line or a member of a model, with its outcome and its reason.
 
     Either the form gives the scores after this reason and those before it, and what it changes is
     the difference of their probabilities; or it writes the change itself.
@@ -63,7 +63,7 @@ class Reason(NamedTuple):
 
 
 class RowReasons(NamedTuple):
-    """What a form gives for one row: titles, the start, the reasons to show, the others, the sum.
+    """The explanation of one row: titles, start, shown reasons, other reasons, and sum.
 
     `rest` is one reason for all that are not shown; start, rest and total may be missing.
     """
@@ -125,7 +125,7 @@ def reason_table(rows: Sequence[ReasonLine]) -> list[str]:
 
 
 def reason_html(rows: Sequence[ReasonLine]) -> Markup:
-    """Write the same as a table, with bars of what each reason changes if that is known."""
+    """Write the same as a table, with bars for the effect of each reason if known."""
     cells: list[list[str]] = used_columns(rows)
     largest = max((abs(row.moves) for row in rows if row.moves is not None), default=0.0)
     if largest:

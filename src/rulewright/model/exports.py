@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Exports(ABC):
-    """What a model can be written as; all of it follows from its program."""
+    """Exports of models, all written from their programs."""
 
     @property
     @abstractmethod
@@ -121,10 +121,10 @@ class Exports(ABC):
 
         Every column that the rules use is an input of the shape (rows, 1) under its name: doubles
         with NaN for missing (of dates milliseconds since 1970), or text with the empty text for
-        missing. Labels of numbers and Booleans are text too, as the model writes them: 1, 2.5,
-        true. The outputs are ``scores``, ``probabilities``, ``label`` and, of a vote,
-        ``abstains``; regression rules have ``prediction``. Scores equal those of this model to the
-        bit, but for averages, whose scores are within 1e-12 (``verify_exports(["onnx"])``).
+        missing. Numbers and Booleans as labels are text too, as the model writes them: 1, 2.5,
+        true. The outputs are ``scores``, ``probabilities``, ``label`` and, for a vote,
+        ``abstains``; regression rules have ``prediction``. Scores equal this model's scores to the
+        bit; only the scores of averages may differ by 1e-12 (``verify_exports(["onnx"])``).
 
         It needs the package onnx (``pip install rulewright[onnx]``), and runs wherever operator
         sets 18 and ai.onnx.ml 3 do. Columns that are named like an output, and the empty text as
@@ -167,7 +167,7 @@ class Exports(ABC):
 
 
 def _note_rules(model: RuleModel) -> tuple[RuleNote, ...]:
-    """Write for each rule its number in the text of the model, what it adds, and when."""
+    """Describe each rule: its printed number, what it adds, and its conditions."""
     notes, names = [], model.shown_names
     for number, i in enumerate(strongest(model, None), start=1):
         rule = model.rules[i]

@@ -1,4 +1,4 @@
-"""Reading the text of a model back: ``parse_model`` predicts what the text says, without its file.
+"""Parser of printed models: ``parse_model`` returns a model that predicts like the text.
 
 Texts of additive rules, regression rules and decision lists say all that predictions need. Others
 are refused, as are texts with calibrated steps, with costs, or with rules left out.

@@ -49,15 +49,15 @@ class RuleModel(Exports):
     rules : tuple of Rule
         The rules in the order they were learned.
     summary : dict
-        What the learner noted down, as JSON data.
+        Notes of the learner, as JSON data.
     """
 
     form: ClassVar[str]
     outcome: ClassVar[type[Outcome]]
     fields: ClassVar[Fields]
-    """What a saved model of this form has beyond the fields of all forms."""
+    """The fields of this form in a saved model."""
     in_order: ClassVar[bool] = False
-    """Whether a rule means something only after those before it, so that their order is printed."""
+    """Whether a rule depends on earlier rules, so that rules are printed in order."""
     amount: ClassVar[str]
     """What the number of a rule is called in explanations."""
     schema: Schema
@@ -71,23 +71,23 @@ class RuleModel(Exports):
 
     @property
     def decides(self) -> bool:
-        """Whether a rule decides where it applies, and does not add to what others do."""
+        """Whether a rule that applies decides, instead of adding to other rules."""
         return False
 
     @abstractmethod
     def preamble(self) -> str:
-        """Write what is predicted before any rule applies, and what the numbers of rules mean."""
+        """Describe the prediction before any rule applies, and the figures of rules."""
 
     def exact_preamble(self) -> str:
         """Write the same with all digits, for a text that predicts as the model does."""
         return self.preamble()
 
     def decision_lines(self) -> list[str]:
-        """Write how the answer is chosen, where that is worth saying."""
+        """Write how the answer is chosen, if that needs an explanation."""
         return []
 
     def form_fields(self) -> dict[str, Any]:
-        """Return what a saved model holds beyond the common fields: here lists of numbers."""
+        """Return the fields of this form in a saved model; here numeric lists."""
         return {name: list(getattr(self, name)) for name in self.fields.needed}
 
     @classmethod
@@ -101,7 +101,7 @@ class RuleModel(Exports):
 
     @abstractmethod
     def explain(self, X: object, *, n_threads: int | None = None) -> Explanation:
-        """Return for each row which rules fired and what they say."""
+        """Return for each row the rules that apply and their effects."""
 
     @abstractmethod
     def reasons_for(self, found: Any, row: int, max_reasons: int | None) -> RowReasons:
@@ -113,7 +113,7 @@ class RuleModel(Exports):
         return sorted(ids, key=lambda i: -self.strength(i))
 
     def explained_fields(self, found: Explanation, row: int) -> dict[str, Any]:
-        """Return what the plain data of an explanation tells of a row beyond answer and rules."""
+        """Return further plain data of an explanation of a row, besides answer and rules."""
         return {}
 
     def start_fields(self) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class RuleModel(Exports):
     @property
     @abstractmethod
     def scope(self) -> str:
-        """What is predicted, in a few words for the title of the model."""
+        """The prediction in a few words, for the title of the model."""
 
     @property
     @abstractmethod
@@ -136,7 +136,7 @@ class RuleModel(Exports):
         return self.outcome.title
 
     def effect_columns(self) -> dict[str, list[Any]]:
-        """Return the columns of the table of rules that say what the rules do."""
+        """Return the columns of the table of rules that show the effects."""
         return {self.outcome.measure: [rule.outcome.value for rule in self.rules]}
 
     def effect(self, rule: Rule) -> str:
@@ -144,16 +144,16 @@ class RuleModel(Exports):
         return str(rule.outcome)
 
     def effect_cells(self, rule: Rule, exact: bool) -> dict[str, str]:
-        """Return the cells of a rule that say what it does, by title; `exact` for all digits."""
+        """Return the cells with the effect of a rule, by title; `exact` for all digits."""
         return {self.effect_title: self.effect(rule)}
 
     def strength(self, i: int) -> float:
-        """Return the size of what a rule does: the largest one is printed first."""
+        """Return the size of a rule's effect; the largest is printed first."""
         return abs(self.rules[i].outcome.value)
 
     @cached_property
     def entries(self) -> list[Entry]:
-        """What is printed one after the other: rules, and step functions of several rules."""
+        """The printed entries: rules, and step functions of several rules."""
         return find_entries(self)
 
     @cached_property
@@ -234,7 +234,7 @@ class RuleModel(Exports):
         return self._copy_with(rules=tuple(rules))
 
     def with_coverages(self, coverages: Sequence[Coverage | NumberCoverage]) -> Self:
-        """Return the same model with other counts of what its rules cover, one for each rule."""
+        """Return the same model with other coverage counts, one per rule."""
         pairs = zip(self.rules, coverages, strict=True)
         rules = tuple(replace(rule, coverage=coverage) for rule, coverage in pairs)
         self._check_rules(rules)
@@ -353,7 +353,7 @@ class RuleModel(Exports):
         vars(self).update(rules=rules, summary=dict(self.summary))
 
     def _check_rules(self, rules: Sequence[Rule]) -> None:
-        """Refuse rules that do not fit this model."""
+        """Reject rules that do not fit this model."""
         check_rules(rules, self.schema, self.outcome, self.n_classes)
 
     def _copy_with(self, **changes: Any) -> Self:
@@ -363,7 +363,7 @@ class RuleModel(Exports):
         return copy
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the fields, without what is cached."""
+        """Return the fields, without cached values."""
         names = {item.name for item in fields(self)}  # type: ignore[arg-type]
         return {name: value for name, value in vars(self).items() if name in names}
 
@@ -371,11 +371,11 @@ class RuleModel(Exports):
         return read_like(X, self.schema, self.columns)
 
     def _target_fields(self) -> dict[str, Any]:
-        """Return what a saved model says of the target."""
+        """Return the description of the target in a saved model."""
         return {}
 
     def content(self) -> dict[str, Any]:
-        """Return the model as plain data: what a file of it holds."""
+        """Return the model as plain data, the content of its file."""
         return {
             "form": self.form,
             "schema": self.schema.to_json(),

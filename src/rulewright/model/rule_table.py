@@ -1,4 +1,4 @@
-"""The table of rules as people read it: what each rule does, where it applies, and how often."""
+"""The printed table of rules: the effect of each rule, its conditions, and its coverage."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def body_text(model: RuleModel, rule: Rule) -> str:
 
 
 def rule_parts(model: RuleModel, rule: Rule) -> tuple[str, ...]:
-    """Write a rule in parts: its conditions and, where it decides, ``IF`` and ``THEN``."""
+    """Write a rule in parts: its conditions, with ``IF`` and ``THEN`` if it decides."""
     body, ends = rule.body, model.scale_ends
     texts = [str(body)]
     if isinstance(body, Conjunction):
@@ -97,7 +97,7 @@ def rule_parts(model: RuleModel, rule: Rule) -> tuple[str, ...]:
 
 
 def write_rule(model: RuleModel, i: int) -> str:
-    """Write a rule without its number: what it decides or does, and where."""
+    """Write a rule without its number: its outcome and its conditions."""
     rule = model.rules[i]
     text = " ".join(rule_parts(model, rule))
     if model.decides:

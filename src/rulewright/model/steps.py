@@ -92,7 +92,7 @@ class IsotonicSteps:
         if not _FIELDS.fit(obj):
             raise ValueError("steps must be an object with the keys 'thresholds' and 'values'")
         if not all(isinstance(part, list) for part in obj.values()):
-            raise ValueError("thresholds and values of steps must be lists of numbers")
+            raise ValueError("thresholds and values of steps must be numeric lists")
         return cls(tuple(obj["thresholds"]), tuple(obj["values"]))
 
 

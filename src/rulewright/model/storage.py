@@ -95,7 +95,7 @@ def _model(form: type[RuleModel], content: dict[str, Any]) -> RuleModel:
 
 
 def _member(obj: object, k: int, frame: dict[str, Any]) -> RuleModel:
-    """Read a model of which others are made."""
+    """Read a member of a composite model."""
     try:
         if not isinstance(obj, dict) or obj.keys() & frame.keys():
             raise ModelFileError("it must be an object without schema and classes")

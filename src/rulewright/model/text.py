@@ -1,4 +1,4 @@
-"""Models as text and HTML: a header, and a table of what each rule does and how often.
+"""Models as text and HTML: a header, and a table of rules with effects and coverage.
 
 The grammar, which `parse_model` reads::
 
@@ -96,7 +96,7 @@ def all_rules(model: RuleModel) -> str:
 
 
 def title_of(model: RuleModel) -> str:
-    """Write in one line what kind of model this is, how large, and what it predicts."""
+    """Describe in one line the kind of the model, its size, and its prediction."""
     return f"{type(model).__name__}: {write_count(len(model), 'rule')}, {model.scope}"
 
 

@@ -1,4 +1,4 @@
-"""What a model knows of its training rows: base rates, weights, and where columns are missing.
+"""Notes on the training rows: base rates, weights, and missing values.
 
 Learners note it in the summary when they finish a fit. Older files have less of it, and a file may
 hold anything: what cannot be read is not known.

@@ -1,4 +1,4 @@
-"""Charts of partial dependence: step curves of numbers, bars of labels, maps of two columns."""
+"""Charts of partial dependence: step curves, bars for labels, maps of two columns."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def dependence_chart(
 
     One ordered column is a step curve (a line, if the model has a linear term in it) with the
     deciles of the rows below it; one nominal column is bars from the mean; two columns are a map.
-    With two classes the score of the second minus that of the first is drawn, with more classes one
-    line, or one chart, for each.
+    With two classes the second score minus the first is drawn, with more classes one line, or one
+    chart, for each.
 
     Parameters
     ----------
@@ -92,14 +92,14 @@ def dependence_chart(
 
 
 def score_title(names: Sequence[str], target: str) -> str:
-    """Say what is drawn: the target, one score against the other, or the score of a class."""
+    """Describe the y axis: the target, a difference of scores, or the score of a class."""
     if len(names) == 2:
         return f"score of {names[1]} minus score of {names[0]}"
     return target if len(names) == 1 else "score of the class"
 
 
 def _scores(found: Dependence) -> tuple[list[str], FloatArray]:
-    """Return the names of what is drawn and its values; of two classes the difference."""
+    """Return the names and values to draw; with two classes the difference."""
     if len(found.names) == 2:
         return [""], found.values[:, 1:] - found.values[:, :1]
     return list(found.names), found.values
@@ -212,7 +212,7 @@ def _maps(
 
 
 def _extremes(found: Dependence, scores: Sequence[str], values: FloatArray, unit: str) -> str:
-    """Say where what is drawn is lowest and highest."""
+    """Describe where the curve is lowest and highest."""
     said = []
     for k, name in enumerate(scores):
         low, high = int(np.argmin(values[:, k])), int(np.argmax(values[:, k]))
@@ -235,14 +235,14 @@ def _value(found: Dependence, j: int, value: Any) -> str:
 
 
 def _ordered_axis(channel: Any, axis: str, found: Dependence, j: int) -> Any:
-    """Make an axis of numbers, or of moments in UTC."""
+    """Make a numeric axis, or a time axis in UTC."""
     letter, few = _letter(found, j), alt.Axis(tickCount=6)
     scale = alt.Scale(type="utc") if letter == "T" else alt.Scale(zero=False, nice=False)
     return channel(f"{axis}:{letter}", title=found.columns[j], scale=scale, axis=few)
 
 
 def _letter(found: Dependence, j: int) -> str:
-    """Give Altair's letter for the type of an ordered column: a moment or a number."""
+    """Return Altair's letter for the type of an ordered column: a moment or a number."""
     return "T" if found.kinds[j : j + 1] == ("date",) else "Q"
 
 
@@ -286,7 +286,7 @@ def _pad_values(values: FloatArray) -> list[float]:
 def _side_by_side(
     charts: Sequence[Sequence[alt.Chart]], names: Sequence[str], title: Any, height: int, said: str
 ) -> alt.ConcatChart:
-    """Put the charts of the classes beside each other."""
+    """Arrange the charts of the classes in a row."""
     parts = [
         alt.LayerChart(layer=list(layers)).properties(width=_SMALL, height=height, title=name)
         for layers, name in zip(charts, names, strict=True)

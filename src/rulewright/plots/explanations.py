@@ -226,7 +226,7 @@ def _one_score(
 
 
 def _effect(text: str, value: float, *, holds: bool) -> dict[str, Any]:
-    says = "holds (or is a line)" if holds else "does not hold"
+    says = "applies (or is a line)" if holds else "does not apply"
     kind = "raises" if value > 0 else "lowers"
     return {
         "text": text,
@@ -239,7 +239,7 @@ def _effect(text: str, value: float, *, holds: bool) -> dict[str, Any]:
 
 def _effect_bars(rows: list[dict[str, Any]], x_title: str, title: Any, said: str) -> alt.LayerChart:
     scale = alt.Scale(domain=["raises", "lowers"], range=[COLOURS[0], COLOURS[1]])
-    faint = alt.Scale(domain=["holds (or is a line)", "does not hold"], range=[1.0, 0.4])
+    faint = alt.Scale(domain=["applies (or is a line)", "does not apply"], range=[1.0, 0.4])
     x, y = alt.X("value:Q", title=x_title), label_axis(rows)
     bars = (
         chart_of(rows)

@@ -44,8 +44,8 @@ def plot_roc(
     Parameters
     ----------
     model : RuleModel or fitted estimator
-        A classification model. With two classes the curve of the rarer one is drawn, with several
-        those of the six most frequent.
+        A classification model. With two classes the curve of the rarer class is drawn, with
+        several classes the curves of the six most frequent.
     X : table
         Rows that the model was not learned from: anything ``read_table`` reads.
     y : array-like or str, optional
@@ -78,7 +78,7 @@ def plot_gain(
     """
     known = _classes("plot_gain", model, X, y, sample_weight, positive, curves=True)
     if known.interest is None:
-        raise ValueError("plot_gain needs a model of two classes: plot_roc draws several")
+        raise ValueError("plot_gain needs a model of two classes; plot_roc draws several")
     return graph_chart(gain_graph(known))
 
 
@@ -103,9 +103,9 @@ def plot_risk_coverage(
 def plot_confusion(
     model: Any, X: Any, y: Any = None, *, sample_weight: Any = None
 ) -> alt.LayerChart:
-    """Draw how many rows of each class get which class; parameters as in `plot_roc`.
+    """Draw the confusion matrix; parameters as in `plot_roc`.
 
-    Cells are shaded by their share of the row. Of many classes the nine most frequent are shown.
+    Cells are shaded by their share of the row. With many classes the nine most frequent are shown.
     """
     found = confusion_of(_classes("plot_confusion", model, X, y, sample_weight))
     rows = _cells(found)
@@ -128,14 +128,14 @@ def plot_confusion(
 def plot_predictions(
     model: Any, X: Any, y: Any = None, *, sample_weight: Any = None
 ) -> alt.LayerChart:
-    """Draw true over predicted numbers, of a model of numbers; parameters as in `plot_roc`."""
+    """Draw true over predicted values of a regression model; parameters as in `plot_roc`."""
     return graph_chart(predictions_graph(_numbers("plot_predictions", model, X, y, sample_weight)))
 
 
 def plot_residuals(
     model: Any, X: Any, y: Any = None, *, sample_weight: Any = None
 ) -> alt.LayerChart:
-    """Draw errors over predicted numbers, of a model of numbers; parameters as in `plot_roc`."""
+    """Draw errors over predicted values of a regression model; parameters as in `plot_roc`."""
     return graph_chart(residuals_graph(_numbers("plot_residuals", model, X, y, sample_weight)))
 
 
@@ -159,11 +159,11 @@ def _classes(
     *,
     curves: bool = False,
 ) -> ClassAnswers:
-    """Ask a model of classes about the rows whose class it knows."""
+    """Predict the rows whose class the classifier knows."""
     answers = with_positive(_answers(what, model, X, y, sample_weight), positive)
     if not isinstance(answers, ClassAnswers):
         raise ValueError(
-            f"{what} needs a model of classes: plot_predictions and plot_residuals draw numbers"
+            f"{what} needs a classifier; use plot_predictions or plot_residuals for regression"
         )
     known = answers.select_known()
     if curves and not drawn_classes(known):
@@ -174,12 +174,12 @@ def _classes(
 def _numbers(what: str, model: Any, X: Any, y: Any, sample_weight: Any) -> NumberAnswers:
     answers = _answers(what, model, X, y, sample_weight)
     if not isinstance(answers, NumberAnswers):
-        raise ValueError(f"{what} needs a model of numbers: plot_confusion and others draw classes")
+        raise ValueError(f"{what} needs a regression model; plot_confusion and others draw classes")
     return answers
 
 
 def _cells(found: Confusion) -> list[dict[str, Any]]:
-    """Give the cells of a confusion matrix; those that are right say so."""
+    """Return the cells of a confusion matrix, with a mark on the diagonal."""
     cells = []
     for i, (name, line) in enumerate(zip(found.names, found.table, strict=True)):
         for j, weight in enumerate(line):

@@ -76,7 +76,7 @@ def _target_of(model: RuleModel) -> str:
 
 
 def _title_of(model: RuleModel) -> str:
-    """Say in words what the rules of a model do."""
+    """Describe the rules of a model in words."""
     of = _target_of(model)
     if not model.head_names:
         return f"How each rule changes {of or 'the prediction'}"
@@ -136,7 +136,7 @@ def plot_sizes(model: Any) -> alt.LayerChart:
 
 
 def _make_tooltip(cells: dict[str, str]) -> dict[str, str]:
-    """Give the cells of a rule for a tooltip; their titles may hold marks that Altair reads."""
+    """Return the cells of a rule for a tooltip; their titles may hold marks that Altair reads."""
     return {f"c{place}": f"{title}: {text}" for place, (title, text) in enumerate(cells.items())}
 
 
@@ -180,7 +180,7 @@ def overlap_chart(
     found : RuleOverlap
         The overlap, of `rule_overlap`.
     n_rules : int
-        Maximum number of rules: those that apply to most rows.
+        Maximum number of rules; the rules with the largest coverage come first.
     title : str, optional
         Title; by default it says what is drawn.
     """
@@ -213,7 +213,7 @@ def overlap_chart(
         color=colour,
         tooltip=["rule a:N", "rule b:N", alt.Tooltip("jaccard:Q", format=".2f")],
     )
-    more = f", the {n_rules} with most rows" if len(found) > n_rules else ""
+    more = f", the {n_rules} that cover most" if len(found) > n_rules else ""
     title = title or f"Overlap of rules on {found.n_rows} rows{more}"
     return finish_layers(
         [cells], title, _CELL * len(ids), _CELL * len(ids), _in_words(jaccard, ids)
@@ -221,7 +221,7 @@ def overlap_chart(
 
 
 def _in_words(jaccard: FloatArray, ids: Sequence[str]) -> str:
-    """Say which two rules overlap most."""
+    """Describe which two rules overlap most."""
     if len(ids) < 2:
         return "There is one rule."
     first, second = np.triu_indices(len(ids), 1)

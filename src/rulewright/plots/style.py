@@ -79,7 +79,7 @@ def distinct(
 ) -> alt.Chart:
     """Draw the values of `key` in different colours, and with different shapes or dashes (lines).
 
-    The order is that of the rows; a single value needs no legend.
+    Values keep the order of the rows; a single value needs no legend.
     """
     kinds = list(dict.fromkeys(row[key] for row in rows))
     if len(kinds) < 2:
@@ -107,7 +107,7 @@ def finish_layers(
 
 
 def style_chart(chart: Whole, title: Any, text: str) -> Whole:
-    """Give a whole chart the look of all charts, and what it shows in words for the blind."""
+    """Style a whole chart, and add a description for screen readers."""
     chart = chart.configure_axis(
         labelFontSize=12, titleFontSize=13, titleFontWeight="normal", labelFlush=False
     )
@@ -118,13 +118,13 @@ def style_chart(chart: Whole, title: Any, text: str) -> Whole:
 
 
 def describe_chart(title: Any, text: str) -> str:
-    """Say what a chart shows: its title and some sentences."""
+    """Describe a chart: its title and some sentences."""
     name = title if isinstance(title, str) else title.text
     return f"{name}. {text}" if name else text
 
 
 def wrap_text(text: str) -> str:
-    """Break a text into two lines between its conditions, and say how many more there are."""
+    """Break a text into two lines between its conditions, and count the others."""
     parts = text.split(" and ")
     lines = [parts[0]]
     for place, part in enumerate(parts[1:], start=1):
@@ -167,7 +167,7 @@ def bar_chart(
 def save_chart(chart: ChartType, path: str | os.PathLike[str]) -> None:
     """Write a chart as .svg, .png or .html, whole or not at all; HTML opens without a network.
 
-    Readers of screens find what the chart shows in its label (PNG has none).
+    Screen readers read its description (PNG has none).
     """
     target = Path(path)
     kind = target.suffix.lower()
@@ -194,7 +194,7 @@ def plotted_model(model: Any, what: str) -> RuleModel:
 
 
 def wrapped_title(title: str, text: str) -> alt.TitleParams:
-    """Make a title with what a chart shows in words below it."""
+    """Make a title with a description of the chart below it."""
     return alt.TitleParams(title, subtitle=textwrap.wrap(text, _LETTERS))
 
 
@@ -234,7 +234,7 @@ def _marks(line: ChartLine, x: Any, y: Any, colours: Any) -> list[alt.Chart]:
 
 
 def _rows(line: ChartLine) -> list[dict[str, Any]]:
-    """Give the points of a line that can be drawn, as plain data."""
+    """Return the points of a line that can be drawn, as plain data."""
     numbers = {"x": line.x, "y": line.y, "low": line.low, "high": line.high}
     columns = {key: part.tolist() for key, part in numbers.items() if part is not None}
     rows = [dict(zip(columns, point, strict=True)) for point in zip(*columns.values(), strict=True)]

@@ -1,4 +1,4 @@
-"""What a model computes, as a small program, and one writer per target of export."""
+"""Models as small programs, and one writer per export target."""
 
 import lazy_loader
 

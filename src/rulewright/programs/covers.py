@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Bits: TypeAlias = NDArray[np.uint64]
     Joint: TypeAlias = int | tuple[bool, tuple["Joint", ...]]
-    """A conjunction by its place, or whether all of several joints must hold, and those."""
+    """A conjunction by its place, or whether all joints must hold, and the joints."""
 
 # A column with more thresholds than fit into 16-bit codes is coded in several parts.
 MAX_CUTS = (kernels.UNSEEN - 1) // 2
@@ -52,7 +52,7 @@ class _NumericCoder:
         self.n_rows = len(self.parts)
 
     def intervals(self, part: Plain) -> list[list[Interval]]:
-        """Give intervals that must hold, all of the outer list and any of the inner ones."""
+        """Return required intervals: all of the outer list, any of each inner list."""
         assert isinstance(part, Range)
         sides: dict[int, tuple[int, int]] = {}
         if part.low > -np.inf:
@@ -86,7 +86,7 @@ class _NominalCoder:
         np.take(self.lookup, table[self.name].values, out=codes[self.row], mode="wrap")
 
     def intervals(self, part: Plain) -> list[list[Interval]]:
-        """Give intervals that must hold, all of the outer list and any of the inner ones."""
+        """Return required intervals: all of the outer list, any of each inner list."""
         assert isinstance(part, Labels)
         runs = _runs(sorted(self.code_of[label] for label in part.labels))
         if part.negated:
@@ -133,7 +133,7 @@ class Coder:
         return codes
 
     def compile(self, bodies: Sequence[Formula]) -> Covers:
-        """Compile formulas to conjunctions for the kernels, and how to join those."""
+        """Compile formulas to conjunctions for the kernels, and to joints that combine them."""
         known: dict[int, Formula] = {}
         bodies = [positive(body, known) for body in bodies]
         if self.n_rows > len(self._coders):
@@ -173,7 +173,7 @@ class Coder:
         return And((Conjunction(tuple(kept)), *joined)) if joined else body
 
     def _spans(self, part: Plain) -> bool:
-        """Tell whether a range needs intervals of several parts of its column."""
+        """Return whether a range needs intervals of several parts of its column."""
         return isinstance(part, Range) and len(self._coders[part.column].intervals(part)) > 1
 
     def _rules(self, bodies: Sequence[Formula]) -> kernels.CompiledRules:
@@ -192,7 +192,7 @@ class Coder:
         )
 
     def _intervals(self, condition: Condition) -> list[list[Interval]]:
-        """Give intervals that must hold, all of the outer list and any of the inner ones.
+        """Return required intervals: all of the outer list, any of each inner list.
 
         Only a range over several parts of a column, of which there is one at most, has several
         lists, of which any choice must hold with any choice of the other alternatives.
@@ -216,21 +216,21 @@ class Covers:
     """How each formula is joined from the conjunctions; None if they are the formulas."""
 
     def bits(self, codes: NDArray[np.uint16], n_threads: int) -> Bits:
-        """Give the packed rows that each formula holds on, as an array (formulas, words)."""
+        """Return the packed rows that each formula holds on, as an array (formulas, words)."""
         bits = kernels.rule_bits(codes, self.rules, n_threads)
         if self.joints is None:
             return bits
         return np.array([combine_bits(bits, joint) for joint in self.joints], dtype=np.uint64)
 
     def matrix(self, codes: NDArray[np.uint16], n_threads: int) -> NDArray[np.bool_]:
-        """Tell which formula holds on which row, as an array of shape (rows, formulas)."""
+        """Return which formula holds on which row, as an array of shape (rows, formulas)."""
         if self.joints is None:
             return kernels.rule_covers(codes, self.rules, n_threads)
         return np.ascontiguousarray(unpack_words(self.bits(codes, n_threads), codes.shape[1]).T)
 
 
 def marks_by_column(bodies: Iterable[Formula]) -> dict[str, set[float | str]]:
-    """Give the thresholds and labels that formulas use of each column."""
+    """Return the thresholds and labels that formulas use of each column."""
     used: dict[str, set[float | str]] = {}
     for leaf in list_conjunctions(bodies):
         for condition in leaf.conditions:
@@ -239,7 +239,7 @@ def marks_by_column(bodies: Iterable[Formula]) -> dict[str, set[float | str]]:
 
 
 def combine_bits(bits: Bits, joint: Joint) -> Bits:
-    """Give the bits of a formula from those of the conjunctions."""
+    """Return the bits of a formula from the bits of the conjunctions."""
     if isinstance(joint, int):
         return np.asarray(bits[joint])
     is_and, parts = joint
@@ -272,7 +272,7 @@ def _runs(codes: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _gaps(runs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Give the runs of all other codes but that of missing."""
+    """Return the runs of all other codes except the code for missing."""
     starts = [0, *(high + 1 for _, high in runs)]
     stops = [*(low - 1 for low, _ in runs), kernels.UNSEEN]
     return [(low, high) for low, high in zip(starts, stops, strict=True) if low <= high]

@@ -25,7 +25,7 @@ _TYPES = {
 def run_duckdb(
     write: Callable[..., str], program: Program, rows: Rows, table: str = _TABLE
 ) -> tuple[list[Answer], list[str]]:
-    """Give the answers of DuckDB."""
+    """Return the answers of DuckDB."""
     names, types = _columns(program, "duckdb")
     sql = write(program, table, "duckdb", keep=names[:1])
     with optional("duckdb").connect() as connection:
@@ -39,7 +39,7 @@ def run_duckdb(
 def run_sqlite(
     write: Callable[..., str], program: Program, rows: Rows
 ) -> tuple[list[Answer], list[str]]:
-    """Give the answers of SQLite."""
+    """Return the answers of SQLite."""
     names, types = _columns(program, "sqlite")
     sql = write(program, _TABLE, "sqlite", keep=names[:1])
     connection = sqlite3.connect(":memory:")
@@ -55,7 +55,7 @@ def run_sqlite(
 
 
 def read_answers(program: Program, lines: list[tuple[Any, ...]]) -> list[Answer]:
-    """Read the lines that the SQL of a program gives, the first item of which is the row."""
+    """Read the result lines of a program's SQL; the first item is the row."""
     lines = sorted(lines, key=lambda line: int(line[0]))
     if not isinstance(program, ClassProgram):
         return [Answer.number(line[1]) for line in lines]
@@ -67,7 +67,7 @@ def read_answers(program: Program, lines: list[tuple[Any, ...]]) -> list[Answer]
 
 
 def provide_exp(connection: sqlite3.Connection) -> list[str]:
-    """Give SQLite the function EXP where it was compiled without; tell so."""
+    """Add EXP to SQLite if it was compiled without; return notes about it."""
     try:
         connection.execute("SELECT EXP(1.0)")
     except sqlite3.OperationalError:
@@ -77,7 +77,7 @@ def provide_exp(connection: sqlite3.Connection) -> list[str]:
 
 
 def _columns(program: Program, dialect: str) -> tuple[list[str], list[str]]:
-    """Give names and types of the table: a row number and the columns that the program uses."""
+    """Return names and types of the table: a row number and the columns that the program uses."""
     row_name = "row"
     while row_name in {name.lower() for name in program.columns}:
         row_name += "_"

@@ -63,28 +63,28 @@ class NumberDistance:
         return max(self.low - far, -most), min(self.high + far, most)
 
     def fits(self, schema: ColumnSchema) -> bool:
-        """Tell whether a column has such distances."""
+        """Return whether a column has such distances."""
         return schema.type.ordered
 
     def takes(self, condition: Condition) -> bool:
-        """Tell whether a condition has distances: a closed interval inside the range."""
+        """Return whether a condition has distances: a closed interval inside the range."""
         if not isinstance(condition, Range) or condition.low_open or condition.high_open:
             return False
         return self.low <= condition.low and condition.high <= self.high
 
     def values(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """Give the values of a column as kernels take them."""
+        """Return the values of a column as kernels take them."""
         held: NDArray[np.float64] = np.clip(values, *self.limits) * self.scale
         return held
 
     def to_json(self) -> dict[str, Any]:
-        """Give the distances as plain data."""
+        """Return the distances as plain data."""
         return {"column": self.column, "low": self.low, "high": self.high}
 
 
 @dataclass(frozen=True)
 class LabelDistance:
-    """Distances of a nominal column: those of groups of labels."""
+    """Distances of a nominal column, between groups of labels."""
 
     column: str
     groups: tuple[int, ...]  # group of each label of the schema
@@ -102,7 +102,7 @@ class LabelDistance:
         n = len(table)
         if any(len(line) != n or not 0.0 <= min(line) <= max(line) <= FARTHEST for line in table):
             raise ValueError(
-                f"distances of {what} must be a square of numbers from 0 to {FARTHEST}"
+                f"distances of {what} must be a square matrix with values from 0 to {FARTHEST}"
             )
         object.__setattr__(self, "groups", tuple(self.groups))
         for group in (*self.groups, self.unseen, self.missing):
@@ -116,29 +116,29 @@ class LabelDistance:
         return np.asarray(table * table)
 
     def fits(self, schema: ColumnSchema) -> bool:
-        """Tell whether a column has such distances."""
+        """Return whether a column has such distances."""
         return not schema.type.ordered and len(schema.labels) == len(self.groups)
 
     def takes(self, condition: Condition) -> bool:
-        """Tell whether a condition has distances: one label, or none at all."""
+        """Return whether a condition has distances: one label, or none at all."""
         if isinstance(condition, Presence):
             return condition.missing
         return isinstance(condition, Labels) and len(condition.labels) == 1 > condition.negated
 
     def group(self, condition: Condition, schema: ColumnSchema) -> int:
-        """Give the group that a condition names."""
+        """Return the group that a condition names."""
         if isinstance(condition, Labels):
             return self.groups[schema.label_index[condition.labels[0]]]
         return self.missing
 
     def values(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """Give the values of a column as kernels take them: as groups."""
+        """Return the values of a column as kernels take them: as groups."""
         # Codes of the data room index this from the end too: -2 is unseen, -1 is missing.
         groups = np.array([*self.groups, self.unseen, self.missing], dtype=np.float64)
         return np.asarray(groups[values])
 
     def to_json(self) -> dict[str, Any]:
-        """Give the distances as plain data."""
+        """Return the distances as plain data."""
         return {
             "column": self.column,
             "groups": list(self.groups),
@@ -166,7 +166,7 @@ def distance_from_json(obj: object) -> Distance:
 
 
 _OF_NUMBERS = Fields(
-    {"low": NUMBER, "high": NUMBER}, about="Distances of numbers in units of the range."
+    {"low": NUMBER, "high": NUMBER}, about="Distances of a numeric column, in units of its range."
 ).of_column()
 _OF_LABELS = Fields(
     {
@@ -186,7 +186,7 @@ DISTANCE: Part = {
 
 
 def check_body(body: Formula, distances: dict[str, Distance]) -> None:
-    """Refuse a formula that has no distance to rows."""
+    """Reject a formula that has no distance to rows."""
     if not isinstance(body, Conjunction):
         raise ValueError(f"a nearest rule must be a conjunction, not '{body}'")
     for condition in body.conditions:

@@ -91,7 +91,7 @@ const {function} = (() => {{
     return whole(String(value)) || text(Number(value));
   }}
 
-  // A column of numbers of which only equality counts: " 01.0" is "1".
+  // A numeric column that is compared for equality only: " 01.0" is "1".
   function number_label(row, name) {{
     const value = label(row, name);
     if (value === null || !DECIMAL.test(value)) return value;
@@ -200,7 +200,7 @@ def _of_classes(program: ClassProgram, writer: _JavaScriptWriter) -> dict[str, s
 
 
 def _run(write: Callable[..., str], program: Program, rows: Rows) -> tuple[list[Answer], list[str]]:
-    """Give the answers of V8, if mini-racer is installed."""
+    """Return the answers of V8, if mini-racer is installed."""
     try:
         engine = optional("py_mini_racer").MiniRacer()
     except ImportError as error:

@@ -33,11 +33,11 @@ class Names:
         return self._take(name)
 
     def of_value(self, name: str) -> str:
-        """Give a name such that no other begins with it and an underscore: it may be extended."""
+        """Return a name such that no other begins with it and an underscore: it may be extended."""
         free = name
         while free.lower() in self._starts or free.lower() in self._taken:
             self._numbers[name] += 1
-            free = f"{name}{self._numbers[name] + 1}"  # _2 may be that of a class
+            free = f"{name}{self._numbers[name] + 1}"  # _2 may name a class
         return self._take(free)
 
     def _take(self, name: str) -> str:
@@ -48,7 +48,7 @@ class Names:
 
 
 def role_of(node: nodes.Node, program: Program) -> str:
-    """Say in a word what a value of a program is."""
+    """Return a word for a value of a program."""
     if node is program.scores:
         return "score" if node.is_vector else "prediction"
     if isinstance(program, ClassProgram) and node in (program.probabilities, program.chosen):
@@ -62,7 +62,7 @@ def role_of(node: nodes.Node, program: Program) -> str:
 
 
 def class_suffixes(program: Program) -> list[str]:
-    """Tell the classes apart in names of values: by their labels if these are short and plain."""
+    """Return suffixes that distinguish the classes: their labels if short and plain."""
     if not isinstance(program, ClassProgram):
         return [str(k) for k in range(program.n_classes)]
     labels = list(program.class_names)

@@ -50,7 +50,7 @@ _PART = 65_536
 
 @dataclass(frozen=True, eq=False)
 class ProgramRows:
-    """The rows of a table; they are coded, and formulas compiled, when they are first asked for."""
+    """The rows of a table; codes and compiled formulas are computed on first use."""
 
     native: Native
     table: Table
@@ -65,12 +65,12 @@ class ProgramRows:
         return self.native.coder.codes(self.table, self.n_threads)
 
     def covers(self, node: nodes.Node | None = None) -> NDArray[np.bool_]:
-        """Tell which rule, or formula of a node, holds on which row, as an array (rows, rules)."""
+        """Return which rule, or formula of a node, holds on which row, as (rows, rules)."""
         covers = self.native.rules if node is None else self.native.covers(node)
         return covers.matrix(self.codes, self.n_threads)
 
     def bits(self) -> Bits:
-        """Give the packed rows that each rule holds on, as an array of shape (rules, words)."""
+        """Return the packed rows that each rule holds on, as an array of shape (rules, words)."""
         return self.native.rules.bits(self.codes, self.n_threads)
 
     def value(self, node: nodes.Node) -> NDArray[Any]:
@@ -90,7 +90,7 @@ class Native:
         self._covers: dict[nodes.Node, Covers] = {}
 
     def rows(self, table: Table, n_threads: int | None = None) -> ProgramRows:
-        """Give the rows of a table to evaluate."""
+        """Return the rows of a table to evaluate."""
         threads = kernels.usable_cpus() if n_threads is None else n_threads
         return ProgramRows(self, table, threads)
 
@@ -101,7 +101,7 @@ class Native:
         return self.coder.compile(self.bodies) if same is None else self.covers(same)
 
     def covers(self, node: nodes.Node) -> Covers:
-        """Give the compiled formulas of a node."""
+        """Return the compiled formulas of a node."""
         if node not in self._covers:
             self._covers[node] = self.coder.compile(node.bodies)
         return self._covers[node]
@@ -155,7 +155,7 @@ def _evaluate(
 
 
 def _schedule(root: nodes.Node, given: frozenset[nodes.Node]) -> _Schedule:
-    """Give the constants, and the nodes in order with the children that each is the last to read.
+    """Return the constants, and the nodes in order with the children that each is the last to read.
 
     It is kept with the root, because predicting few rows takes less time than planning.
     """
@@ -268,7 +268,7 @@ def _fold(
 
 
 def _changes(node: nodes.TermFold, joints: Sequence[Joint]) -> Iterator[tuple[Joint, slice, Any]]:
-    """Give the joint, the classes and the amount of each change, in the order they are made."""
+    """Return the joint, the classes and the amount of each change, in the order they are made."""
     if isinstance(node, nodes.FirstThat):  # the first overwrites all that come after it
         for joint, (_, values) in zip(reversed(joints), reversed(node.terms), strict=True):
             yield joint, slice(None), np.array(values)[:, np.newaxis]

@@ -94,7 +94,7 @@ class Nearest(Node):
     def evaluate(
         self, table: Table, n_threads: int
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Give the nearest rule of each row, and its distance."""
+        """Return the nearest rule of each row, and its distance."""
         values = np.empty((len(table), len(self.used)))
         for j, distance in enumerate(self.used):
             values[:, j] = distance.values(table[distance.column].values)
@@ -120,7 +120,7 @@ class Lookup(Node):
 
 
 def squared_labels(gap: Gap, schema: Schema) -> Iterator[tuple[str | None, float]]:
-    """Give the squared distance of each label to a condition, and of a missing value (None).
+    """Return the squared distance of each label to a condition, and of a missing value (None).
 
     Labels that are as far as one never seen are left out.
     """
@@ -134,7 +134,7 @@ def squared_labels(gap: Gap, schema: Schema) -> Iterator[tuple[str | None, float
 
 
 def squared_unseen(gap: Gap) -> float:
-    """Give the squared distance of a label never seen to a condition."""
+    """Return the squared distance of a label never seen to a condition."""
     assert isinstance(gap.distance, LabelDistance)
     return float(gap.distance.squares[int(gap.low), gap.distance.unseen])
 

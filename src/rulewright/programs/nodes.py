@@ -1,4 +1,4 @@
-"""The nodes of a program: what a model computes for one row, written once for all targets.
+"""Nodes of a program: the computation of a model for one row, shared by all targets.
 
 A value is a number for each class (a vector) or one number for the row (a scalar); an operation on
 both repeats the scalar for every class. Nodes are compared by identity: a node used twice is
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Sign: TypeAlias = Literal["+", "-", "*", "/", "min", "==", "<", "<=", "and"]
 Table: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
-"""Thresholds, ascending, and one value more: that of x on a threshold is the one below it."""
+"""Ascending thresholds, and one value more; on a threshold the value below it counts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Node:
 
     @cached_property
     def columns(self) -> frozenset[str]:
-        """The columns that this node reads itself, beside those of its formulas."""
+        """The columns that this node reads itself, without the columns of its formulas."""
         return frozenset()
 
     @cached_property
@@ -108,7 +108,7 @@ class Node:
         return Binary("==", self, node(other))
 
     def at_most(self, other: Node | float) -> Node:
-        """Give the smaller of two numbers."""
+        """Return the smaller of two numbers."""
         return Binary("min", self, node(other))
 
 
@@ -120,7 +120,7 @@ class Constant(Node):
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        """The number, or those of all classes."""
+        """The number, or the numbers of all classes."""
         return self.values if isinstance(self.values, tuple) else (self.values,)
 
     @cached_property
@@ -269,5 +269,5 @@ class FirstThat(TermFold):
 
 
 def node(value: Node | float) -> Node:
-    """Give a node as it is, a number as a constant."""
+    """Return a node as it is, a number as a constant."""
     return value if isinstance(value, Node) else Constant(float(value))

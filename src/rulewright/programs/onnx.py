@@ -58,7 +58,7 @@ class OnnxWriter:
     def write(self) -> bytes:
         """Write all outputs, and return the file."""
         program, graph = self.program, self.graph
-        used = program.columns or program.schema.names[:1]  # which tells the number of rows
+        used = program.columns or program.schema.names[:1]  # for the number of rows
         taken = {*_OUTPUTS, *getattr(program, "flags", ())}
         for name in used:
             self.columns.read(name, taken)
@@ -83,15 +83,15 @@ class OnnxWriter:
         return graph.serialise()
 
     def _repeat(self, value: str, width: int) -> str:
-        """Give a value for every row, if it is a constant too."""
+        """Return a value for every row, if it is a constant too."""
         shape = self.graph.add("Concat", self._rows, self.graph.constant([width], np.int64), axis=0)
         return self.graph.add("Expand", value, shape)
 
     def scalar(self, value: float) -> str:
         """Return a number to calculate with, repeated for every row.
 
-        ONNX Runtime drops additions of a constant next to 0 and products with one next to 1, as
-        which it takes all that single precision does not tell from them.
+        ONNX Runtime drops additions of 0 and products with 1. It takes every constant for 0 or 1
+        that equals 0 or 1 in single precision.
         """
         if value not in self._scalars:
             self._scalars[value] = self._repeat(self.graph.constant([[value]]), 1)
@@ -233,7 +233,7 @@ def inputs_of(program: Program, rows: Rows) -> dict[str, Any]:
 
 
 def _run(write: Callable[..., Any], program: Program, rows: Rows) -> tuple[list[Answer], list[str]]:
-    """Give the answers of ONNX Runtime."""
+    """Return the answers of ONNX Runtime."""
     try:
         import onnxruntime  # noqa: PLC0415 - heavy, and only needed here
     except ImportError:

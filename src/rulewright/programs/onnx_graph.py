@@ -1,4 +1,4 @@
-"""The parts of an ONNX graph as they are added: operations, and constants that are stored once."""
+"""Builder of an ONNX graph: adds operations, and stores each constant once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ IR_VERSION = 8
 
 
 def onnx_package() -> Any:
-    """Import the package that makes ONNX files, or say how to install it."""
+    """Import the onnx package, or raise an error that says how to install it."""
     try:
         import onnx  # noqa: PLC0415 - heavy, and only needed here
     except ImportError:
@@ -92,7 +92,7 @@ class OnnxGraph:
         return name
 
     def give_output(self, name: str, value: str, dtype: Any, shape: Sequence[Any]) -> None:
-        """Give a value under a name."""
+        """Add an output: a value under a name."""
         helper = self._onnx.helper
         self._nodes.append(helper.make_node("Identity", [value], [name]))
         self.outputs.append(helper.make_tensor_value_info(name, self.type_of(dtype), shape))

@@ -109,7 +109,7 @@ def verify(program: Program, targets: Sequence[str] | None = None) -> ExportRepo
 
 
 def _known_runners() -> dict[str, tuple[ExportTarget, Runner]]:
-    """Give everything that runs exports by name, then what runs translations of them."""
+    """Return everything that runs exports by name, then what runs translations of them."""
     targets = TARGETS.values()
     runners = {name: (target, run) for target in targets for name, run in target.runners.items()}
     return runners | {
@@ -118,7 +118,7 @@ def _known_runners() -> dict[str, tuple[ExportTarget, Runner]]:
 
 
 def native_answers(program: Program, table: Table) -> list[tuple[Answer, list[float]]]:
-    """Give for each row the answer of the native program and the expected costs, if any."""
+    """Return for each row the answer of the native program and the expected costs, if any."""
     coded = Native(program).rows(table)
     if not isinstance(program, ClassProgram):
         return [(Answer.number(value), []) for value in coded.value(program.scores).tolist()]
@@ -143,7 +143,7 @@ def compare_answers(
     answers: list[Answer],
     expected: list[tuple[Answer, list[float]]],
 ) -> float:
-    """Compare answers with those of the native program; give the largest difference."""
+    """Compare answers with the native program, and return the largest difference."""
     if len(answers) != len(expected):
         raise ParityError(f"{name} gave {len(answers)} rows for {len(expected)}")
     most = max((cost for _, costs in expected for cost in costs), default=0.0)
@@ -165,14 +165,14 @@ def compare_answers(
 
 
 def _score_error(program: Program, found: Answer, right: Answer) -> float:
-    """Give how far scores are off; those that are the same in all targets, by anything or not."""
+    """Return the error of the scores; exact programs have 0 or infinity."""
     if program.exact:
         return 0.0 if list(found.scores) == list(right.scores) else np.inf
     return float(np.abs(np.subtract(found.scores, right.scores)).max(initial=0.0))
 
 
 def _same_label(found: Any, right: Any, cost_of: dict[Any, float], most: float) -> bool:
-    """Tell whether labels are equal, or cost the same but for rounding."""
+    """Return whether labels are equal, or cost the same but for rounding."""
     if found == right:
         return True
     return found in cost_of and cost_of[found] - cost_of[right] <= _COST_TOLERANCE * most
@@ -184,7 +184,7 @@ _MAX_VALUES = 1000
 
 
 def adversarial_rows(program: Program, seed: int = 0) -> Rows:
-    """Make rows of missing, unseen, huge and tiny values, and values on and beside thresholds.
+    """Make rows of missing, unseen, huge and tiny values, and values on and near thresholds.
 
     They are mixed at random, and rows are planted that satisfy all conditions of a formula or all
     but one, because random rows seldom meet a long rule.
@@ -228,7 +228,7 @@ def _planted_rows(
 def _probes(
     condition: Condition, choices: list[Any], schema: Schema, rng: np.random.Generator
 ) -> Iterator[Any]:
-    """Give values that show whether a condition is evaluated exactly."""
+    """Return values that show whether a condition is evaluated exactly."""
     for part in condition.alternatives:
         yield None
         if isinstance(part, Range):
@@ -254,7 +254,7 @@ def _accepts(condition: Condition, value: Any, schema: Schema) -> bool:
 def _choices(
     column: ColumnSchema, marks: Iterable[float | str], rng: np.random.Generator
 ) -> list[Any]:
-    """Give the values worth trying in a column."""
+    """Return the values worth trying in a column."""
     if column.type.ordered:
         cuts = [mark for mark in marks if not isinstance(mark, str)]
         kind = column.type
@@ -269,7 +269,7 @@ def _choices(
 
 
 def _unseen(column: ColumnSchema) -> Iterable[str]:
-    """Give labels that are not in the schema, as near to those as can be."""
+    """Return labels that are not in the schema but very similar to its labels."""
     if column.label_type == "boolean":
         return ()
     if column.label_type == "number":

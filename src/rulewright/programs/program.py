@@ -1,4 +1,4 @@
-"""A program: what a model answers for one row, as named values over its columns."""
+"""Programs: the answers of a model for one row, as named values over its columns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RuleNote(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """What a model answers for one row: a number."""
+    """Program of a regression model: one number per row."""
 
     schema: Schema  # columns of a row
     scores: Node  # the number, or one for each class
@@ -48,7 +48,7 @@ class Program:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """All values that the outputs need, each after those it is computed from."""
+        """All values that the outputs need, inputs before results."""
         return order_nodes(self.outputs)
 
     @cached_property
@@ -78,7 +78,7 @@ class Program:
 
     @cached_property
     def shared(self) -> frozenset[Node]:
-        """The values that a writer computes once and names: those read more than once."""
+        """The values that are read more than once; a writer computes and names them once."""
         reads: Counter[Node] = Counter()
         for node in self.nodes:
             for child in node.children:
@@ -92,7 +92,7 @@ class Program:
 
 @dataclass(frozen=True, eq=False)
 class ClassProgram(Program):
-    """What a model of classes answers for one row."""
+    """Program of a classifier: scores, probabilities and a label per row."""
 
     labels: tuple[Any, ...]
     probabilities: Node  # a number for each class
@@ -118,7 +118,7 @@ class ClassProgram(Program):
 
 
 def order_nodes(outputs: Iterable[Node], known: Iterable[Node] = ()) -> tuple[Node, ...]:
-    """Give all nodes that some need, known ones first, each once and after its children."""
+    """Return all nodes that some need, known ones first, each once and after its children."""
     found: dict[Node, None] = dict.fromkeys(known)
 
     def visit(node: Node) -> None:
@@ -133,7 +133,7 @@ def order_nodes(outputs: Iterable[Node], known: Iterable[Node] = ()) -> tuple[No
 
 
 def _reads(node: Node, child: Node) -> int:
-    """Tell how often the text of a node repeats that of a child; 2 stands for many."""
+    """Return how often the text of a node repeats a child's text; 2 stands for many."""
     if isinstance(node, Steps | Mix):
         return 2
     if child.is_vector or isinstance(node, Reduce | Choose):
@@ -142,7 +142,7 @@ def _reads(node: Node, child: Node) -> int:
 
 
 def positive(formula: Formula, known: dict[int, Formula]) -> Formula:
-    """Give a formula without "not" that holds on the same rows.
+    """Return a formula without "not" that holds on the same rows.
 
     What is unknown does not hold: targets then need no logic of three values. ``known`` keeps what
     was found by the identity of formulas, so that what several formulas share stays shared.
@@ -166,7 +166,7 @@ def _positive(formula: Formula, known: dict[int, Formula]) -> Formula:
 
 
 def list_conjunctions(formulas: Iterable[Formula]) -> list[Conjunction]:
-    """Give the conjunctions that formulas are made of, each once however often it is used."""
+    """Return the conjunctions that formulas are made of, each once however often it is used."""
     found: list[Conjunction] = []
     seen: set[int] = set()
     waiting: list[Formula] = list(formulas)

@@ -88,7 +88,7 @@ def _label(row, name):
 
 
 def _number_label(row, name):
-    """Read a column of numbers of which only equality counts: " 01.0" is "1"."""
+    """Read a numeric column that is compared for equality only: " 01.0" is "1"."""
     label = _value(row, name)
     if not isinstance(label, str):
         return None if label is None else _text(label)
@@ -136,13 +136,13 @@ def _date(row, name):
 
 
 def _step(table, value):
-    """Give the height of a step: that below a threshold, and on it."""
+    """Return the height of a step: that below a threshold, and on it."""
     thresholds, heights = table
     return heights[bisect_left(thresholds, value)]
 
 
 def _gap(value, low, high, width):
-    """Give the squared distance of a number to an interval, in widths; 1 if it is missing."""
+    """Return the squared distance of a number to an interval, in widths; 1 if it is missing."""
     if value != value:
         return 1.0
     gap = low - value if value < low else value - high if value > high else 0.0
@@ -151,7 +151,7 @@ def _gap(value, low, high, width):
 
 
 def _far(pairs, value, others):
-    """Give the number that is paired with a label, or that of all others."""
+    """Return the number of a label, or the number of all other labels."""
     for label, number in pairs:
         if label == value:
             return number
@@ -169,14 +169,14 @@ def _rules({variables}):
 
 
 def _answers(row):
-    """Give all answers for a row."""
+    """Return all answers for a row."""
     return _rules(*_checked(row))
 '''
 
 _OF_NUMBER = '''
 
 def {function}(row):
-    """Give the number of a row, a dict from column names to values.
+    """Return the number of a row, a dict from column names to values.
 
     A value that is absent, None or NaN is missing.
     """
@@ -189,7 +189,7 @@ _LABELS = {labels}
 
 
 def {function}(row):
-    """Give the probability of each class for a row, a dict from column names to values.
+    """Return the probability of each class for a row, a dict from column names to values.
 
     A value that is absent, None or NaN is missing.
     """
@@ -197,14 +197,14 @@ def {function}(row):
 
 
 def {function}_label(row):
-    """Give the predicted class of a row."""
+    """Return the predicted class of a row."""
     return _LABELS[_answers(row)[2]]
 '''
 
 _FLAG = '''
 
 def {function}_{flag}(row):
-    """Tell whether the model {flag} on a row."""
+    """Return whether the model {flag} on a row."""
     return _answers(row)[{place}]
 '''
 
@@ -240,7 +240,7 @@ def write_python(program: Program, function: str | None = None) -> str:
 
 
 def _run(write: Callable[..., str], program: Program, rows: Rows) -> tuple[list[Answer], list[str]]:
-    """Give the answers of the exported module."""
+    """Return the answers of the exported module."""
     space: dict[str, Any] = {}
     exec(compile(write(program), "export", "exec"), space)
     answers = []

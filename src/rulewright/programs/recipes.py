@@ -17,7 +17,7 @@ def shares(odds: Node) -> Node:
 
 
 def softmax_node(scores: Node) -> Node:
-    """Give probabilities proportional to the exponentials of the scores."""
+    """Return probabilities proportional to the exponentials of the scores."""
     return shares(Exp(scores - scores.largest))
 
 
@@ -32,12 +32,12 @@ def prefer_first(values: Node, order: tuple[int, ...]) -> Node:
 
 
 def largest_but(scores: Node, is_left_out: Node) -> Node:
-    """Give the largest score but that of one class; below every score if there is no other."""
+    """Return the largest score of the other classes; below every score if there is none."""
     return Where(is_left_out, Constant(_LOWEST), scores).largest
 
 
 def margins_node(scores: Node, n_classes: int) -> Node:
-    """Give the score of each class minus the highest of the others; 0 if there is no other."""
+    """Return the score of each class minus the highest of the others; 0 if there is no other."""
     if n_classes == 1:
         return scores - scores
     is_best = one_hot(prefer_first(scores, tuple(range(n_classes))), n_classes)
@@ -50,6 +50,6 @@ def cheapest(costs: Node, scores: Node, n_classes: int) -> Node:
 
 
 def best_score(is_best: Node, scores: Node, n_classes: int) -> Node:
-    """Choose the class of the highest score of those that pass a test, of equal ones the first."""
+    """Choose the highest score among the classes that pass a test; the first wins a tie."""
     best = Where(is_best, scores, Constant(_LOWEST))
     return Choose(is_best & scores.equals(best.largest), tuple(range(n_classes)))

@@ -198,7 +198,7 @@ class RowWriter(Writer):
         return f"{self.prefix}step({self._outside(text)}, {value})"
 
     def choose(self, node: Choose, values: Sequence[Any]) -> str:
-        """Write one of some values in the order of preference: that of the first true test."""
+        """Write the value of the first true test, in the order of preference."""
         tests = ", ".join(self.text(node.test, k) for k in node.order)
         return self.first.format(self.literal(list(values)), f"[{tests}]")
 

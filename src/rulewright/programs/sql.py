@@ -157,14 +157,14 @@ class _SqlWriter(SqlExpressions):
             self.tests[id(test)], self.test_level[name] = f"{name} = 1", level
 
     def _n_texts(self, node: Node, i: int) -> int:
-        """Tell how often the text of a value has its formula i: once for each class."""
+        """Return how often the text of a value has its formula i: once per class."""
         if isinstance(node, TermSums | Maxima):
             head = node.terms[i].head
             return head.last - head.first + 1
         return len(self.classes(node))
 
     def _inputs(self, bodies: Iterable[Formula]) -> set[str]:
-        """Give the columns that the texts of formulas read: those of the table and of tests."""
+        """Return the columns of the table and of tests that the texts of formulas read."""
         names: set[str] = set()
         seen: set[int] = set()
         waiting = list(map(self.positive, bodies))
@@ -202,7 +202,7 @@ class _SqlWriter(SqlExpressions):
             self.last_read[name] = max(self.last_read[name], level)
 
     def _reads(self, nodes: Iterable[Node]) -> set[Node]:
-        """Give the named values that the text of some nodes reads."""
+        """Return the named values that the text of some nodes reads."""
         nodes = list(nodes)
         unnamed = [node for node in order_nodes(nodes, self.names) if node not in self.names]
         found = {child for node in unnamed for child in node.children} | set(nodes)
@@ -229,7 +229,7 @@ class _SqlWriter(SqlExpressions):
         return [self.name(node, name, k) for k in self.classes(node)]
 
     def _value_steps(self, node: Node, name: str) -> Iterator[tuple[dict[str, str], list[str]]]:
-        """Write a value: for each step that it takes its columns, and those of its own it reads."""
+        """Write a value: for each of its steps the columns, and the step columns that it reads."""
         if isinstance(node, Nearest):
             yield from nearest_steps(node, name, self)
             return
@@ -261,7 +261,7 @@ class _SqlWriter(SqlExpressions):
             yield [self.text(node, k) for k in classes]
 
     def _highest(self, node: Maxima, k: int, start: float) -> str:
-        """Write the largest amount of the terms of a class that hold: that of the first of them."""
+        """Write the largest amount of the true terms of a class: the first true one in order."""
         of_class = [(t.body, t.amount) for t in node.terms if t.head.first <= k <= t.head.last]
         cases = sorted(of_class, key=lambda case: -case[1])
         return self.cases([case for case in cases if case[1] > start], start)

@@ -20,7 +20,7 @@ DIALECTS: dict[str, Dialect] = {
 
 
 def checked_dialect(name: str) -> Dialect:
-    """Give the dialect of a name, or raise a ValueError."""
+    """Return the dialect of a name, or raise a ValueError."""
     if name not in DIALECTS:
         raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, not {name!r}")
     return DIALECTS[name]

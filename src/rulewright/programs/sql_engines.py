@@ -142,7 +142,7 @@ class DuckDb(Dialect):
         return f"CAST(epoch_ms({value}) AS DOUBLE)"
 
     def truth(self, column: str, x: str) -> str:
-        """Read Booleans as 1 and 0, and what is neither as 2."""
+        """Read Booleans as 1 and 0, and other values as 2."""
         fast = (f"typeof({x}) = 'BOOLEAN'", f"CAST({x} AS INTEGER)")
         return case([fast], super().truth(column, x))
 
@@ -154,7 +154,7 @@ class DuckDb(Dialect):
     def _check(
         self, column: str, x: str, types: Iterable[str], prefix: str
     ) -> list[tuple[str, str]]:
-        """Give the cases of missing values and of a type that is not one of some."""
+        """Return the cases of missing values and of a type that is not one of some."""
         listed = ", ".join(map(self.text, types))
         wrong = f"typeof({x}) NOT IN ({listed}) AND typeof({x}) NOT LIKE '{prefix}(%'"
         expected = "text or integers" if "VARCHAR" in types else "a number"
@@ -179,7 +179,7 @@ class Postgres(Dialect):
         return f"float8 '{float(value)!r}'"
 
     def column(self, name: str, alias: str) -> str:
-        """Write a column without its table: a name behind that of the table may be a function."""
+        """Write a column without its table: after a table name it may be a function."""
         return self.quote(name)
 
     def double(self, column: str, x: str) -> str:
@@ -217,5 +217,5 @@ class Postgres(Dialect):
         return f'{case([(wrong, refusal)], f"CAST({x} AS TEXT)")} COLLATE "C"'
 
     def _error(self, column: str, x: str, expected: str, kind: str = "FLOAT8") -> str:
-        """Raise an error: what is no number, or no timestamp, cannot be cast to one."""
+        """Raise an error, by casting a value that is not a number, or not a timestamp."""
         return f"CAST({self.message(column, expected)} || CAST({x} AS TEXT) AS {kind})"

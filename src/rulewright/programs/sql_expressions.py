@@ -46,7 +46,7 @@ class SqlExpressions(Writer):
         return f"({text} = 1)" if node in self.names and self.is_stored_test(node) else text
 
     def is_stored_test(self, node: Node) -> bool:
-        """Tell whether a value is a test, and the database has columns of 1 and 0 only."""
+        """Return whether a value is a test, and the database has columns of 1 and 0 only."""
         tests = ("==", "<", "<=", "and")
         return not self.dialect.has_booleans and isinstance(node, Binary) and node.sign in tests
 
@@ -148,7 +148,7 @@ class SqlExpressions(Writer):
         return f"CASE {self.text(node.place)} {whens} END"
 
     def choose(self, node: Choose, values: Sequence[Any]) -> str:
-        """Write one of some values in the order of preference: that of the first true test."""
+        """Write the value of the first true test, in the order of preference."""
         pairs = zip(node.order, values, strict=True)
         whens = (f"WHEN {self.text(node.test, k)} THEN {value}" for k, value in pairs)
         return f"CASE {' '.join(whens)} END"

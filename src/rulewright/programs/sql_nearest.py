@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rulewright.programs.sql_expressions import SqlExpressions
 
     Step = tuple[dict[str, str], list[str]]
-    """The columns of a step, and those of earlier steps that it reads."""
+    """The columns of a step, and the columns of earlier steps that it reads."""
 
 _RULES, _TERMS, MAX_COLUMNS = 200, 100, 1000
 _UNDERFLOW = 1.6e-162
@@ -25,7 +25,7 @@ _UNDERFLOW = 1.6e-162
 
 
 def nearest_steps(node: Nearest, name: str, writer: SqlExpressions) -> Iterator[Step]:
-    """Give the steps that find the nearest rule; the last one has the column `name`."""
+    """Return the steps that find the nearest rule; the last one has the column `name`."""
     texts = _Texts(node, name, writer)
     if len(texts.inputs) > MAX_COLUMNS:
         raise ValueError(

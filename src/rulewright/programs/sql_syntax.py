@@ -62,7 +62,7 @@ def translate_sql(text: str, dialect: str) -> str:
 def run_translation(
     dialect: str, write: Callable[..., str], program: Program, rows: Rows
 ) -> tuple[list[Answer], list[str]]:
-    """Give the answers of DuckDB to a translated statement."""
+    """Return the answers of DuckDB to a translated statement."""
     _parser()
 
     def translate(program: Program, table: str, _: str, keep: list[str]) -> str:

@@ -147,7 +147,7 @@ class SqlServer(Dialect):
         return super().quote(name)
 
     def text(self, value: str) -> str:
-        """Write a string to compare with labels as they are read: a space does not end it."""
+        """Write a string in the form of the labels that are read: no space ends it."""
         text = self.string(value)
         return f"CONCAT({text}, {self._end})" if value.endswith(" ") else text
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 LARGEST_EXACT = 2**53
 """Integers up to here are exact as doubles."""
 OTHER_NUMBER = float(2**54)
-"""Stands for integers that doubles cannot tell apart; no label in SQL is as large."""
+"""Stands for integers beyond the precision of doubles; no label in SQL is as large."""
 STRICT = (
     "Numbers must be finite and of a numeric type: text is an error, so cast it. Labels may be "
     "text or integers, Booleans also 1, 0 and text."
@@ -39,7 +39,7 @@ class Dialect(ABC):
     double_type: ClassVar[str]
     text_type: ClassVar[str]
     promise: ClassVar[str] = "Scores equal the scores of the model to the last bit."
-    """How exactly the answers are those of the model."""
+    """How exactly the answers equal the answers of the model."""
     input_rules: ClassVar[str] = STRICT
     """What columns must hold."""
     as_step: ClassVar[str] = "AS"
@@ -60,7 +60,7 @@ class Dialect(ABC):
         return first + _check_text(name, "name").replace(last, last * 2) + last
 
     def text(self, value: str) -> str:
-        """Write a string to compare with labels as they are read."""
+        """Write a string in the form of the labels that are read."""
         return self.string(value)
 
     def string(self, value: str) -> str:
@@ -85,7 +85,7 @@ class Dialect(ABC):
         return f"{'.'.join(map(self.quote, table))} AS {alias}"
 
     def check_distinct(self, names: Iterable[str]) -> None:
-        """Refuse columns that the database would take for one, because it ignores case."""
+        """Reject columns that the database would take for one, because it ignores case."""
         seen: dict[bytes, str] = {}
         for name in names if self.ignores_case else ():
             other = seen.setdefault(name.encode().lower(), name)
@@ -120,7 +120,7 @@ class Dialect(ABC):
         return f"{'TIMESTAMP' if ' ' in short else 'DATE'} '{short}'"
 
     def truth(self, column: str, x: str) -> str:
-        """Read Booleans, which may be numbers or text, as 1 and 0, and what is neither as 2."""
+        """Read Booleans, which may be numbers or text, as 1 and 0, and other values as 2."""
         words = " ".join(f"WHEN {self.text(word)} THEN {k}" for word, k in _TRUTHS.items())
         code = f"CASE LOWER({self.label(column, x)}) {words} ELSE 2 END"
         return case([(f"{x} IS NULL", "NULL")], code)
@@ -138,7 +138,7 @@ def quoted_name(name: str) -> str:
 
 
 def unused_prefix(names: Iterable[str]) -> str:
-    """Give a prefix of internal names that no column or table begins with."""
+    """Return a prefix of internal names that no column or table begins with."""
     prefix, listed = "rw_", [name.lower() for name in names]
     while any(name.startswith(prefix) for name in listed):
         prefix = "_" + prefix

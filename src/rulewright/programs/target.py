@@ -1,4 +1,4 @@
-"""What a target of export is: a writer, and where its text can be run to be verified."""
+"""Export targets: a writer, and engines that run its text for verification."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Rows: TypeAlias = "dict[str, list[Any]]"
 
 
 class Answer(NamedTuple):
-    """What a target answers for one row; a number is the only score."""
+    """The answer of a target for one row; in regression the number is the only score."""
 
     scores: Sequence[float]
     probabilities: Sequence[float]
@@ -24,12 +24,12 @@ class Answer(NamedTuple):
 
     @classmethod
     def number(cls, value: float) -> Answer:
-        """Make the answer of a program of numbers."""
+        """Make the answer of a regression program."""
         return cls((value,), (), None, ())
 
 
 class CannotRunError(RuntimeError):
-    """A target that cannot be run here; the message says what is missing."""
+    """Error for a target that cannot run here; the message names the missing package."""
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ class Writer(ABC):
         self._commented: set[int] = set()
 
     def positive(self, formula: Formula) -> Formula:
-        """Give a formula without "not" that holds on the same rows, the same one every time."""
+        """Return a formula without "not" that holds on the same rows, the same one every time."""
         return positive(formula, self._positive)
 
     def count(self, n_characters: int) -> None:
@@ -69,7 +69,7 @@ class Writer(ABC):
             )
 
     def remarks(self, formula: Formula) -> list[str]:
-        """Give the lines of comment on the rules that a formula tests; each rule has one line."""
+        """Return the lines of comment on the rules that a formula tests; each rule has one line."""
         if isinstance(formula, Not) and id(self.positive(formula.part)) in self.notes:
             notes = self.notes[id(self.positive(formula.part))]
             return [f"rule {note.number} is false" for note in notes]
@@ -89,11 +89,11 @@ class Writer(ABC):
         return f"rule_{notes[0].number}" if notes else otherwise
 
     def classes(self, node: nodes.Node) -> range:
-        """Give the classes that a value has numbers for; a scalar has one."""
+        """Return the classes that a value has numbers for; a scalar has one."""
         return range(self.program.n_classes if node.is_vector else 1)
 
     def name(self, node: nodes.Node, name: str, k: int) -> str:
-        """Give the name of the number of class k of a named value."""
+        """Return the name of the number of class k of a named value."""
         return f"{name}_{self.suffixes[k]}" if node.is_vector else name
 
     def text(self, node: nodes.Node, k: int = 0) -> str:
@@ -158,7 +158,7 @@ class Writer(ABC):
         )
 
     def test(self, formula: Formula) -> str:
-        """Write a formula such that it is not true where it is unknown."""
+        """Write a formula that is not true if it is unknown."""
         formula = self.positive(formula)
         if id(formula) in self.tests:
             return self.tests[id(formula)]
@@ -221,7 +221,7 @@ class Writer(ABC):
 
     @abstractmethod
     def choose(self, node: nodes.Choose, values: Sequence[Any]) -> str:
-        """Write one of some values in the order of preference: that of the first true test."""
+        """Write the value of the first true test, in the order of preference."""
 
 
 def join_in_groups(join: Callable[[Sequence[str]], str], parts: Sequence[str]) -> str:
@@ -239,7 +239,7 @@ MAX_SHARED, MIN_CHARACTERS = 400, 50_000
 def find_repeated(
     uses: Iterable[tuple[Formula, int]], named: Collection[int] = ()
 ) -> dict[int, tuple[Formula, int]]:
-    """Give the formulas, and parts of them before the whole, that are used more than once.
+    """Return the formulas, and parts of them before the whole, that are used more than once.
 
     Formulas, which have no "not", come with how often each is used; they are found by identity.
     Parts that are `named` count twice.
@@ -264,10 +264,10 @@ def find_long_repeated(
     length: Callable[[Formula], int],
     named: Collection[int] = (),
 ) -> list[Formula]:
-    """Give the repeated formulas whose repetitions are longest, parts before wholes.
+    """Return the repeated formulas whose repetitions are longest, parts before wholes.
 
-    `length` gives the length of the text of a conjunction. Those that are `named` are all given,
-    however short, unless they are too many.
+    `length` returns the length of a conjunction's text. Conjunctions in `named` are all returned,
+    however short, unless there are too many.
     """
     known: dict[int, int] = {}
 

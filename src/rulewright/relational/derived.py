@@ -167,7 +167,7 @@ class RowComparison:
 
 @dataclass(frozen=True)
 class Clause:
-    """Says whether there are rows with given keys and conditions, and no rows that must be absent.
+    """Condition that required rows exist and that forbidden rows do not, by keys and conditions.
 
     Parameters
     ----------

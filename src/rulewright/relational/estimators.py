@@ -48,7 +48,7 @@ class RelationalModel(FittedRules):
         return verify_relational_sql(self._fitted(), dialects)
 
     def _check_target(self, table: Table, y: Any) -> None:
-        """Refuse instances without a target."""
+        """Reject instances without a target."""
         if table.target is None and y is None:
             raise ValueError(
                 f"{type(self).__name__} needs a target: pass y, or Relations(..., target=...)"
@@ -75,7 +75,7 @@ class _RelationalEstimator(RelationalModel):
         default=None,
     )
     windows: Sequence[float] = Parameter(
-        CheckedByFit("list of numbers"),
+        CheckedByFit("numeric list"),
         "Time windows before the cutoff, in days (or in units of the time, if it is a number). "
         "Counts and aggregates are also computed within each window.",
         default=(),
@@ -162,7 +162,7 @@ class RelationalClasses(FittedClasses, RelationalModel):
     """Base class of classifiers."""
 
     def _check_target(self, table: Table, y: Any) -> None:
-        """Refuse instances without a target, or with a single class."""
+        """Reject instances without a target, or with a single class."""
         super()._check_target(table, y)
         check_several_classes(self._target_of(table, y))
 
@@ -228,7 +228,7 @@ def checked_relations(X: Any) -> Relations:
 
 
 def check_several_classes(target: Target) -> None:
-    """Refuse a target with a single class."""
+    """Reject a target with a single class."""
     found = target.classes[np.unique(target.codes)].tolist()
     if len(found) < 2:
         raise DataError(

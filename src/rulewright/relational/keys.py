@@ -107,7 +107,7 @@ def key_of_column(where: str, column: Column) -> KeyValues:
 
 
 def check_same_kind(link: Link, child: KeyValues, parent: KeyValues) -> None:
-    """Refuse keys that can never be equal because one holds text and the other one numbers."""
+    """Reject keys that can never be equal because one holds text and the other one numbers."""
     if child.kind is None or parent.kind is None or child.kind == parent.kind:
         return
     raise DataError(
@@ -117,7 +117,7 @@ def check_same_kind(link: Link, child: KeyValues, parent: KeyValues) -> None:
 
 
 def check_identifies(place: ColumnPlace, key: KeyValues) -> None:
-    """Refuse a key of the instance table with missing values or duplicates."""
+    """Reject a key of the instance table with missing values or duplicates."""
     if key.missing.any():
         row = int(key.missing.argmax())
         raise DataError(
@@ -162,7 +162,7 @@ def read_place(text: str, columns: Mapping[str, tuple[str, ...]]) -> ColumnPlace
 
 
 def check_table(table: str, columns: Mapping[str, tuple[str, ...]]) -> None:
-    """Refuse a table that does not exist."""
+    """Reject a table that does not exist."""
     if table not in columns:
         raise DataError(
             f"There is no table {table!r}. {offer_names(table, [*columns], 'The tables are')}"

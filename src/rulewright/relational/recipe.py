@@ -129,7 +129,7 @@ def schema_recipe(schema: Schema) -> Recipe | None:
 
 
 def check_distinct_columns(columns: Collection[Derived]) -> None:
-    """Refuse derived columns with the same name."""
+    """Reject derived columns with the same name."""
     for name, times in Counter(column.name for column in columns).items():
         if times > 1:
             raise DataError(
@@ -278,7 +278,7 @@ def _place(obj: object) -> int:
 
 
 def _check(recipe: Recipe, column: Derived) -> None:
-    """Refuse a column that cannot be computed."""
+    """Reject a column that cannot be computed."""
     problem = _problem(recipe, column)
     if problem:
         raise DataError(f"The derived column {column.name!r:.200} {problem}.")

@@ -248,7 +248,7 @@ class Relations(Derivable):
         return list(dict.fromkeys(place.column for place in places if place.table == table))
 
     def _check(self) -> None:
-        """Refuse invalid keys and times."""
+        """Reject invalid keys and times."""
         if len(self) == 0:
             raise DataError(f"Table {self.instances!r} has no rows. Add one row per instance.")
         key = self._tables[self.instances].keys[self.key]

@@ -1,4 +1,4 @@
-"""Rows that a model is judged by, and its answers on them: all that measures and curves need."""
+"""Evaluation rows and the model's answers on them, the input of measures and curves."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def with_positive(answers: Answers, positive: Any, option: str = "positive") -> 
 
 
 def join_answers(parts: Sequence[Answers], places: Places, origin: str) -> Answers:
-    """Put answers on parts of the rows together; `places` are those of the rows of all parts."""
+    """Join the answers of parts of the rows; `places` are the positions of their rows."""
     order, first = np.argsort(places, kind="stable"), parts[0]
 
     def all_of(name: str) -> Any:
@@ -94,7 +94,7 @@ def read_report_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Ta
 
 
 def is_learned_from(rows: EvaluatedRows) -> bool:
-    """Tell whether rows are those that a model was learned from: all its counts are the same."""
+    """Return whether a model was learned from these rows: whether all counts are equal."""
     counted = [rule.coverage for rule in rows.model.rules]
     if not counted or {one.rows for one in counted} & {"left out", "given"}:
         return False

@@ -43,7 +43,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class StepLine:
-    """One step of a column: its values, what it adds, its rows, and what was observed there."""
+    """One step of a column: its values, its contribution, its rows, and observed values."""
 
     values: str
     parts: list[Part]
@@ -69,7 +69,7 @@ class ColumnView:
 
 @dataclass(frozen=True)
 class Scores:
-    """The scores that are shown: how each follows from what a step adds, by name."""
+    """The shown scores, computed from the contributions of steps, by name."""
 
     unit: str
     observed: str
@@ -143,7 +143,7 @@ def _column_view(
 
 
 def _shown_steps(found: ColumnSteps, table: Table | None) -> list[Step]:
-    """Leave out missing values where there are none and rules say nothing of them."""
+    """Drop missing values if there are none and no rule uses them."""
     *known, missing = found.steps
     none = table is None or not table[found.column].is_missing.any()
     return known if none and not missing.adds.any() else [*known, missing]

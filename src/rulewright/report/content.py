@@ -60,7 +60,7 @@ _NOTED = {
 
 @dataclass(frozen=True)
 class Panel:
-    """The what-if panel; `refusal` says why there is none."""
+    """The what-if panel, or the reason for its absence in `refusal`."""
 
     script: str
     refusal: str
@@ -127,7 +127,7 @@ def content_of(
     by: Mapping[str, Column] | None = None,
     target: str = "",
 ) -> Content:
-    """Put together what a report shows; see ``write_report``."""
+    """Collect the content of a report; see ``write_report``."""
     known = table is not None and table.target is not None
     rows = None if table is None else EvaluatedRows(model, table)
     if fresh and rows is not None and is_learned_from(rows):

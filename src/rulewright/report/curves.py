@@ -34,7 +34,7 @@ _BINS = 10
 SHOWN_CLASSES = 10
 _SHOWN_LETTERS = 24
 COVERAGES = (0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
-"""Shares of rows with the most certain answers whose errors are told."""
+"""Shares of most certain rows whose errors are reported."""
 
 
 class Curve(NamedTuple):
@@ -48,12 +48,12 @@ class Curve(NamedTuple):
     weights: FloatArray | None = None
 
     def at(self, x: float) -> float:
-        """Give y at a place between the points."""
+        """Return y at a place between the points."""
         return float(np.interp(x, self.x, self.y))
 
 
 def drawn_classes(answers: ClassAnswers) -> list[int]:
-    """Give the classes that have curves: of two that of interest, else the most frequent ones."""
+    """Return the classes with curves: the class of interest, or the most frequent classes."""
     shares = answers.class_shares
     ranked = [int(k) for k in np.argsort(-shares, kind="stable") if 0 < shares[k] < 1]
     place = answers.interest
@@ -61,7 +61,7 @@ def drawn_classes(answers: ClassAnswers) -> list[int]:
 
 
 def roc_curves(answers: ClassAnswers) -> list[Curve]:
-    """Give the recall of a class against the false-positive rate."""
+    """Return the recall of a class against the false-positive rate."""
     found = []
     for k in drawn_classes(answers):
         ranking = _ranking(answers, k)
@@ -71,7 +71,7 @@ def roc_curves(answers: ClassAnswers) -> list[Curve]:
 
 
 def precision_curves(answers: ClassAnswers) -> list[Curve]:
-    """Give the precision of a class against its recall."""
+    """Return the precision of a class against its recall."""
     found = []
     for k in drawn_classes(answers):
         ranking = _ranking(answers, k)
@@ -83,7 +83,7 @@ def precision_curves(answers: ClassAnswers) -> list[Curve]:
 
 
 def gain_curve(answers: ClassAnswers) -> Curve:
-    """Give the share of the class of interest found against the share of rows, ranked by it."""
+    """Return the share of the class of interest found against the share of rows, ranked by it."""
     (k,) = drawn_classes(answers)
     ranking = _ranking(answers, k)
     taken = np.append(0.0, ranking.hits + ranking.alarms)
@@ -92,10 +92,9 @@ def gain_curve(answers: ClassAnswers) -> Curve:
 
 
 def calibration_curve(answers: ClassAnswers) -> Curve:
-    """Give the share of rows that are right in bins of like probability, with intervals.
+    """Return observed frequencies in bins of the predicted probability, with intervals.
 
-    The probability is that of the class of interest; with several classes that of the most probable
-    class.
+    The class of interest is used; with several classes, the most probable class of each row.
     """
     place, p = answers.interest, answers.probabilities
     chance = p.max(axis=1) if place is None else p[:, place]
@@ -112,7 +111,7 @@ def calibration_curve(answers: ClassAnswers) -> Curve:
 
 
 def risk_curve(answers: ClassAnswers) -> Curve:
-    """Give the error among the rows with the most certain answers against their share."""
+    """Return the error among the rows with the most certain answers against their share."""
     certain = answers.probabilities.max(axis=1)
     curve = count_risk_coverage(answers.wrong, certain, answers.weights)
     x, y = curve.coverage[::-1], curve.error[::-1]
@@ -122,7 +121,7 @@ def risk_curve(answers: ClassAnswers) -> Curve:
 
 
 def confusion(answers: ClassAnswers, kept: Places) -> FloatArray:
-    """Give the weight of rows by true class (kept ones, others) and predicted class (the same)."""
+    """Return the weight of rows by true and predicted class, with the others as one class."""
     places = np.full(len(answers.names) + 1, len(kept))
     places[kept] = np.arange(len(kept))
     truth, found = places[answers.codes], places[answers.chosen]
@@ -162,7 +161,7 @@ class Confusion:
 
 
 def confusion_of(answers: ClassAnswers, most: int = SHOWN_CLASSES) -> Confusion:
-    """Count rows by class; of more than `most` classes the rarest are counted together."""
+    """Count rows by class; beyond `most` classes the rarest are counted together."""
     totals = np.bincount(answers.codes + 1, answers.weights, len(answers.names) + 1)[1:]
     ranked = np.argsort(-totals, kind="stable")
     kept = np.sort(ranked[: most - 1] if len(ranked) > most else ranked)
@@ -189,7 +188,7 @@ def _shares(part: FloatArray, whole: FloatArray, n_kept: int) -> list[float | No
 
 
 def evaluation(answers: Answers) -> dict[str, Any]:
-    """Give the figures and, of classes, confusion, calibration and risk against coverage.
+    """Return the figures and, of classes, confusion, calibration and risk against coverage.
 
     With the confusion of classes and all figures they are an evaluation, as plain data.
     """
@@ -209,7 +208,7 @@ def evaluation(answers: Answers) -> dict[str, Any]:
 
 
 def _interest(known: ClassAnswers) -> dict[str, Any]:
-    """Give gain and lift by decile and the recall at some precisions, of the class of interest."""
+    """Return gain and lift by decile and recall at some precisions for the class of interest."""
     ranking = rank_interest(known)
     if ranking is None:
         return {}

@@ -1,4 +1,4 @@
-"""What is in the data: rows, the target, and each column."""
+"""Summary of the data: rows, the target, and each column."""
 
 from __future__ import annotations
 

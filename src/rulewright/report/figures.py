@@ -50,10 +50,10 @@ class Axis:
     high: float | None = None
     percent: bool = False
     labels: tuple[str, ...] = ()
-    write: Callable[[float], str] | None = None  # of numbers that are no numbers to people
+    write: Callable[[float], str] | None = None  # for dates and other special values
 
     def limits(self, values: FloatArray) -> tuple[float, float]:
-        """Give the ends of the axis: those set, or a little beyond the finite numbers."""
+        """Return the ends of the axis: those set, or a little beyond the finite numbers."""
         known = values[np.isfinite(values)]
         low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
         beyond = (high - low) * 0.04 or abs(high) * 0.04 or 1.0
@@ -72,7 +72,7 @@ class Axis:
         return percent_text(value, 4) if self.percent else _short(value)
 
     def ticks(self, low: float, high: float) -> list[float]:
-        """Give about five round numbers between the ends."""
+        """Return about five round numbers between the ends."""
         if self.labels:
             step = -(-len(self.labels) // _MOST_TICKS)
             return [float(k) for k in range(0, len(self.labels), step)]
@@ -99,7 +99,7 @@ class LineChart:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A finished drawing with its title and what it shows in words."""
+    """A finished drawing with its title and its description."""
 
     title: str
     svg: Markup

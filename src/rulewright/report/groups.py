@@ -60,7 +60,7 @@ class GroupLine:
 
 @dataclass(frozen=True)
 class GroupTable:
-    """The figures of the groups of one column, after those of all rows."""
+    """The figures of the groups of one column, after the figures of all rows."""
 
     column: str
     titles: list[str]
@@ -189,7 +189,7 @@ def _group_line(name: str, answers: Answers, interest: int, target: str) -> Grou
 
 
 def _class_figures(answers: ClassAnswers, known: ClassAnswers, k: int) -> dict[str, Cell]:
-    """Give accuracy, recall, AUC, and mean predicted and observed shares."""
+    """Return accuracy, recall, AUC, and mean predicted and observed shares."""
     if not len(known.codes):
         return {}
     found = {one.name: one for one in measures(replace(answers, estimates={}))}
@@ -216,7 +216,7 @@ def _class_figures(answers: ClassAnswers, known: ClassAnswers, k: int) -> dict[s
 
 
 def _number_figures(answers: NumberAnswers, target: str) -> dict[str, Cell]:
-    """Give bias and mean absolute error, and the mean predicted and true numbers."""
+    """Return bias and mean absolute error, and the mean predicted and true numbers."""
     errors, weights = answers.predicted - answers.truth, answers.weights
     cells = {
         "Bias (predicted minus true)": _mean(errors, weights, signed=True),
@@ -255,7 +255,7 @@ def _with_interval(value: float, low: float, high: float, write: Callable[[float
 
 
 def _in_words(groups: Sequence[GroupLine]) -> str:
-    """Name the groups whose mean prediction is outside the interval of what was observed."""
+    """Name the groups whose mean prediction is outside the observed interval."""
     off = []
     for group in groups[1:]:
         if group.is_small or not group.figures:

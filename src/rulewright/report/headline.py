@@ -23,7 +23,7 @@ _NAMED_CLASSES = 4
 
 
 def name_target(model: RuleModel, *others: str | None) -> str:
-    """Return the name of what is predicted: as the model knows it, else as the data do."""
+    """Return the name of the target, from the model or else from the data."""
     names = (model.summary.get("target"), *others)
     return next((cut_line(name) for name in names if isinstance(name, str) and name), "")
 
@@ -31,7 +31,7 @@ def name_target(model: RuleModel, *others: str | None) -> str:
 def headline(
     model: RuleModel, target: str, performance: Performance | None, answers: Answers | None
 ) -> str:
-    """Say what a model predicts, from what, and how well."""
+    """Describe what a model predicts, from which columns, and how well."""
     n_columns = len(model.columns)
     what = f"{_what(model, target)} with {write_count(len(model.rules), 'rule')}"
     if n_columns:
@@ -91,7 +91,7 @@ def _number_figures(found: dict[str, Measure]) -> Sequence[str]:
 
 
 def cautions(model: RuleModel, answers: Answers | None) -> list[str]:
-    """Warn of what makes good figures worthless: no rules, a class that is never predicted."""
+    """Warn of problems behind good figures: no rules, a class that is never predicted."""
     found = []
     if not model.rules and not getattr(model, "linear", ()):
         found.append("The model has no rules: it predicts the same for every row.")

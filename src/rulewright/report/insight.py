@@ -1,4 +1,4 @@
-"""What matters and what it costs: importances, sizes, notes of the learner."""
+"""Importances, the cost of compactness, and notes of the learner."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _importance(model: RuleModel, found: Mapping[str, float], target: str) -> Dr
 
 
 def size_drawings(model: RuleModel) -> list[LineChart]:
-    """Draw error against the number of rules, if the summary tells; a file may hold anything."""
+    """Draw error against the number of rules, if the summary has it; a file may hold anything."""
     drawings = []
     for read in (_draw_left_out, _compression):
         try:
@@ -136,7 +136,7 @@ def _sizes(
 
 
 def price_lines(model: RuleModel) -> list[dict[str, str]]:
-    """Give what few rules lose against many, by the titles of a table, if the summary tells."""
+    """Return the cost of compactness by the titles of a table, if the summary has it."""
     titles = {"accuracy": "Accuracy", "log_loss": "Log-loss", "r2": "R2", "rmse": "RMSE"}
     try:
         return [
@@ -149,7 +149,7 @@ def price_lines(model: RuleModel) -> list[dict[str, str]]:
 
 
 def stored_figures(model: RuleModel) -> tuple[str, dict[str, float]]:
-    """Give the figures that the model keeps, after the name of the rows they are of."""
+    """Return the figures that the model keeps, after the name of the rows they are of."""
     n_classes = len(model.head_names)
     try:
         noted = model.summary["validation"]

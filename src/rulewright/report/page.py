@@ -60,8 +60,8 @@ def report_html(
         The model, of any form. Patterns of molecules are drawn, if RDKit is installed.
     X : table, optional
         Rows to evaluate the model on: anything ``read_table`` reads, `Relations` for a model of
-        related tables, graphs or SMILES texts for a model of graphs. Without rows the report has no
-        figures but those that the learner stored.
+        related tables, graphs or SMILES texts for a model of graphs. Without rows the report has
+        only the figures that the learner stored.
     y : array-like or str, optional
         Their target, or the name of its column in X; by default the target that a Table was read
         with.
@@ -74,14 +74,14 @@ def report_html(
     fresh : bool
         Whether the rows played no part in learning. If they did, rules are not evaluated on them.
     answers : ClassAnswers or NumberAnswers, optional
-        Predictions to evaluate instead of those of the model on X, such as out-of-fold ones.
+        Predictions to evaluate instead of the model's own on X, such as out-of-fold ones.
     n_rows : int
         Maximum number of rows of X in the page, as examples and to start the what-if panel from.
         With 0 the page holds no row of the data.
     provenance : mapping of str to str, optional
         Where model and data come from, such as names and hashes of files.
     findings : sequence of Finding, optional
-        Data problems to list; by default those that `examine` finds in the rows.
+        Data problems to list; by default `examine` finds them in the rows.
     positive : label, optional
         The class of interest, of two, that curves, recall and deciles are about; by default the
         rarer one.

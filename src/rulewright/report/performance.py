@@ -66,7 +66,7 @@ class Interest:
 
 @dataclass(frozen=True)
 class Performance:
-    """How well the model predicts: all that a report says about it."""
+    """The performance section of a report."""
 
     origin: str
     n_rows: int
@@ -147,7 +147,7 @@ def _notes(answers: ClassAnswers, *, fresh: bool) -> list[str]:
         rest = ~abstains
         share = f"the model abstains on {percent_text(float(abstains.mean()))} of the rows"
         wrong = (
-            f"; of the others {percent_text(float(answers.wrong[rest].mean()))} are wrong"
+            f", and {percent_text(float(answers.wrong[rest].mean()))} of its predictions are wrong"
             if rest.any()
             else ""
         )

@@ -76,7 +76,7 @@ class GraphPictures:
         return [self._patterns[name] for name in named if name in self._patterns]
 
     def _draw_patterns(self, patterns: Iterable[Pattern]) -> list[Picture]:
-        """Draw patterns with an edge; one vertex is told by its text."""
+        """Draw patterns with an edge; a single vertex is text only."""
         drawn = ((pattern_svg(one, *PATTERN_SIZE), one.text) for one in patterns if one.edges)
         return [_picture(svg, text) for svg, text in drawn if svg is not None]
 

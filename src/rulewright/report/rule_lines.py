@@ -1,4 +1,4 @@
-"""The rules as lines of a table: what each says, and what it covers in the given data."""
+"""The rules as lines of a table: effect, conditions, and coverage in the given data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COUNTED_ON = {
     ),
     "outside": (
         "training rows, corrected",
-        "on training rows, mostly on those that a rule was not grown on",
+        "on training rows, mostly rows that the rule was not grown on",
     ),
     "corrected": (
         "training rows, corrected",
@@ -43,7 +43,7 @@ _OF_NUMBERS = ("outside", "difference", "difference_low", "difference_high")
 
 @dataclass(frozen=True)
 class RuleCount:
-    """What was counted on some rows where a rule holds: a share of its head, or a mean."""
+    """Counts on rows where a rule applies: the share of its head, or a mean."""
 
     rows: str
     support: float
@@ -56,7 +56,7 @@ class RuleCount:
 
 @dataclass(frozen=True)
 class RuleLine:
-    """One rule: its printed number, what it does, its training counts, and the given data."""
+    """One rule: its printed number, effect, training counts, and counts in the given data."""
 
     place: int
     number: int
@@ -72,7 +72,7 @@ class RuleLine:
 
     @property
     def shown(self) -> RuleCount:
-        """The counts that the table of rules shows: those on given rows if there are any."""
+        """The counts in the table of rules: on given rows if there are any."""
         return self.learned if self.given is None else self.given
 
 
@@ -125,7 +125,7 @@ def _describe_rule(
 
 
 def _describe_learned(model: RuleModel, rule: Rule) -> RuleCount:
-    """Give what the learner counted, with the name of its rows."""
+    """Return what the learner counted, with the name of its rows."""
     coverage, nan = rule.coverage, float("nan")
     if isinstance(coverage, NumberCoverage):
         base = base_mean(model)
@@ -139,7 +139,7 @@ def _describe_learned(model: RuleModel, rule: Rule) -> RuleCount:
 def _describe_given(
     rows: EvaluatedRows, found: RuleStatistics, i: int, inside: BoolArray
 ) -> dict[str, Any]:
-    """Give what statistics say of a rule, its evidence, and the covered classes."""
+    """Return the statistics of a rule, its evidence, and the covered classes."""
     of_classes = isinstance(found, ClassRuleStatistics)
     measure = "precision" if of_classes else "mean"
     numbers = [getattr(found, f"{measure}{end}")[i] for end in ("", "_low", "_high")]
@@ -153,7 +153,7 @@ def _describe_given(
 
 
 def _evidence(found: RuleStatistics, i: int) -> dict[str, float]:
-    """Give what supports the claim of a rule, by the names of the statistics."""
+    """Return what supports the claim of a rule, by the names of the statistics."""
     of_classes = isinstance(found, ClassRuleStatistics)
     own = ("outside", "lift") if of_classes else _OF_NUMBERS
     names = ("less", *own, "p_value", "p_adjusted", "discovered_by_p")
@@ -161,7 +161,7 @@ def _evidence(found: RuleStatistics, i: int) -> dict[str, float]:
 
 
 def _counts(rows: EvaluatedRows, inside: BoolArray) -> list[tuple[str, float]]:
-    """Give the covered weight of the most frequent classes, and of all others together."""
+    """Return the covered weight of the most frequent classes, and of all others together."""
     model = rows.model
     if not isinstance(model, ClassModel):
         return []
@@ -174,7 +174,7 @@ def _counts(rows: EvaluatedRows, inside: BoolArray) -> list[tuple[str, float]]:
 
 
 def order_by_use(model: RuleModel) -> Sequence[str]:
-    """Give the columns that the model uses, those of the most rules first."""
+    """Return the columns that the model uses, the most used first."""
     uses = dict.fromkeys(model.columns, 0)
     for rule in model.rules:
         for name in set(rule.body.columns) & uses.keys():

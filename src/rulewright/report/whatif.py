@@ -1,8 +1,8 @@
 """The what-if panel: the model as JavaScript, its inputs, and rows to start from.
 
-The page computes with the exported program, so its answers are those of the model; the rules that
-hold are a second program over the same columns. Beside it stand changes of a few rows that would
-change their answers, and rules that say the same.
+The page runs the exported program, so its predictions equal the model's. A second program over the
+same columns finds the rules that apply. The panel also has changes that flip the predictions of a
+few rows, and rules that cover nearly the same rows.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _MOST_RULES = 2000
 
 @dataclass(frozen=True, eq=False)
 class _Truths(Program):
-    """For each rule 1 where it holds, -1 where it is known to fail if it says something there."""
+    """For each rule 1 where it applies, -1 where it is false and its outcome has an alternative."""
 
     @cached_property
     def n_rules(self) -> int:
@@ -91,7 +91,7 @@ def panel_columns(model: RuleModel, table: Table | None) -> list[dict[str, Any]]
 
 
 def panel_rows(model: RuleModel, table: Table, places: Places) -> dict[str, Any]:
-    """Give the values of some rows, with what is true and what the model says."""
+    """Return the values of some rows, with true values and predictions."""
     part = table.take(places)
     predicted = model.predict(part)
     rows: dict[str, Any] = {
@@ -121,7 +121,7 @@ def _texts(model: RuleModel, predicted: Any) -> list[str]:
 
 
 def _values(column: Column) -> list[Any]:
-    """Give what a table holds, numbers or text; None for missing."""
+    """Return the cells of a table as numbers or text; None for missing."""
     kind = column.schema.type
     if kind.ordered:
         return [
@@ -148,7 +148,7 @@ class RowChange:
 
 
 def row_changes(model: RuleModel, table: Table | None, places: Places) -> list[RowChange]:
-    """Return what would change the predictions of a few rows that the page holds."""
+    """Return changes that flip the predictions of a few rows in the page."""
     if table is None or not len(places) or not model.columns:
         return []
     rows = table.take(places)

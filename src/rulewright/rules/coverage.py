@@ -198,9 +198,9 @@ class Coverage:
             raise ValueError("coverage of a rule needs the keys 'rows', 'support', 'class_weights'")
         weights, corrected = obj["class_weights"], obj.get("corrected_weights")
         if not isinstance(weights, list):
-            raise ValueError("class_weights of a rule must be a list of numbers")
+            raise ValueError("class_weights of a rule must be a list with a number per class")
         if "corrected_weights" in obj and not isinstance(corrected, list):
-            raise ValueError("corrected_weights of a rule must be a list of numbers")
+            raise ValueError("corrected_weights of a rule must be a list with a number per class")
         given = None if corrected is None else tuple(corrected)
         return cls(obj["support"], tuple(weights), obj["rows"], given)
 

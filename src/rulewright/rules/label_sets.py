@@ -1,7 +1,7 @@
 """Conditions with alternatives, so that every condition has an exact opposite.
 
 A plain condition fails on missing values, so the opposite of ``color = red`` holds where the color
-is another one *or missing*, and that of ``1 < x <= 2`` below, above or where x is missing:
+is another one *or missing*. The opposite of ``1 < x <= 2`` holds below, above or if x is missing:
 ``color != red (or missing)``, ``x <= 1 (or x > 2 or missing)``. ``AnyOf`` holds such alternatives
 of one column. Conditions with alternatives merge like plain ones, so a conjunction keeps one
 condition per column.

@@ -1,4 +1,4 @@
-"""What a rule does where its body holds: an outcome, by the form of its model.
+"""Outcomes: the effect of a rule where it applies, by the form of its model.
 
 ``Adds`` moves the scores of classes (additive rules), ``Claims`` a class with a precision (terms of
 DNF formulas), ``Votes`` has a share of a vote (terms of rule sets that vote), ``Says`` gives a

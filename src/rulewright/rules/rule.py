@@ -1,4 +1,4 @@
-"""One rule: a body, the outcome where it holds, and what was counted there."""
+"""One rule: a body, an outcome, and counts on the rows where it applies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rulewright.rules.outcomes import Adds, Head, Outcome, Votes, outcome_from_j
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A body, and the outcome where it holds: the rule applies there.
+    """A body and an outcome; the rule applies where the body is true.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def parse_condition(text: str) -> Condition:
     Raises
     ------
     ValueError
-        When the text is no condition; the message tells where, and what was expected.
+        When the text is no condition; the message says where, and what was expected.
     """
     reader = _Reader(text)
     condition = reader.condition()
@@ -61,7 +61,7 @@ def parse_conjunction(text: str) -> Conjunction:
     Raises
     ------
     ValueError
-        When the text is no conjunction; the message tells where, and what was expected.
+        When the text is no conjunction; the message says where, and what was expected.
     Contradiction
         When the conditions on some column cannot hold together.
     """
@@ -82,7 +82,7 @@ def parse_formula(text: str) -> Formula:
     Raises
     ------
     ValueError
-        When the text is no formula; the message tells where, and what was expected.
+        When the text is no formula; the message says where, and what was expected.
     """
     reader = _Reader(text)
     formula = reader.formula()

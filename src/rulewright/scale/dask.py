@@ -241,7 +241,7 @@ def dask_parts(X: Any, y: Any, sample_weight: Any, client: Any = None) -> DaskPa
 
 
 def _pieces(collection: Any, name: str) -> list[Any]:
-    """Return the partitions of a collection; those of an array must have complete rows."""
+    """Return the partitions of a collection; array partitions must have complete rows."""
     if not hasattr(collection, "to_delayed"):
         raise DataError(
             f"{name} is not a Dask dataframe, series or array. Pass one, or name its column."

@@ -154,7 +154,7 @@ class PartedMLRules(MLRulesClassifier):
         return factors
 
     def _refuse_others(self) -> None:
-        """Refuse settings that need all rows in one place."""
+        """Reject settings that need all rows in one place."""
         for name, allowed, instead in (
             ("calibration", None, "calibrate the fitted model on other rows: rulewright.calibrate"),
             ("warm_start", False, "raise max_rules instead"),

@@ -114,7 +114,7 @@ class Counting:
 
 
 class CountedPart(NamedTuple):
-    """The rows of a part: covers, sample, weights in steps, and classes or moments of numbers."""
+    """The rows of a part: covers, sample, weights in steps, classes or target moments."""
 
     covers: BoolArray
     inside: BoolArray
@@ -191,7 +191,7 @@ def merge_patterns(bits: ByteArray, lanes: StatArray) -> Patterns:
 
 
 def count_patterns(part: TablePart, reading: PartReading, counting: Counting) -> Patterns:
-    """Sum the weights by class, or the moments of numbers, of the rows of each pattern."""
+    """Sum the weights by class, or the moments of the target, of the rows of each pattern."""
     counted = counting.read(part, reading)
     n_lanes = 3 if counting.classes is None else len(counting.classes)
     if counted is None:

@@ -335,7 +335,7 @@ def _column_bits(column: Column) -> NDArray[np.uint64]:
 
 
 def _number_bits(values: FloatArray) -> NDArray[np.uint64]:
-    """Return the bits of numbers; 0 and -0 have the same bits."""
+    """Return the bits of floats; 0 and -0 have the same bits."""
     return np.ascontiguousarray(values + 0.0).view(np.uint64)
 
 

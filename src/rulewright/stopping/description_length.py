@@ -1,7 +1,7 @@
 """Description lengths, in bits, of rules and of their errors; pessimistic errors.
 
 Weights count rows, so numbers need not be integers; every length accepts numbers or arrays. The
-codings are those of RIPPER (Cohen, 1995), of C4.5rules (Quinlan, 1993 and release 8) and of FOIL
+codings follow RIPPER (Cohen, 1995), C4.5rules (Quinlan, 1993 and release 8) and FOIL
 (Quinlan, 1990).
 
 Pessimistic errors of C4.5 (Quinlan, 1993) treat the errors of a leaf as a binomial sample: the

@@ -1,4 +1,4 @@
-"""How many rules are enough: candidate sizes, the choice among them, and penalties of prefixes.
+"""Choice of the number of rules: candidate sizes, selection, and penalties of prefixes.
 
 The penalties of prefixes of an ordered repository only rank prefixes; they are not certificates.
 Certificates have other constants and account for the choice (`rulewright.bounds.repository`).
@@ -51,7 +51,7 @@ def smallest_good(
     Returns
     -------
     int
-        The size. The standard error is paired: that of the row-wise difference to the best,
+        The size. The standard error is paired, of the row-wise difference to the best size,
         because most variation between rows is common to all sizes.
     """
     n = max(float(weights.sum()), 1.0)

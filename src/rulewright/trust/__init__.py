@@ -1,4 +1,4 @@
-"""How far to trust a model: statistics of rules, certificates, conformal sets, abstention.
+"""Trust in a model: statistics of rules, certificates, conformal sets, abstention.
 
 These functions need only a model and data, so they work for loaded models.
 """

@@ -1,4 +1,4 @@
-"""What the rule sets of a vote have in common: statistics of their terms, and small substitutes.
+"""Common parts of the rule sets of a vote: statistics of terms, and small substitutes.
 
 Statistics are means over rule sets r, weighted by Q(r), of shares of the terms of r.
 """

@@ -1,4 +1,4 @@
-"""What each probability threshold finds, misses and costs, on given rows."""
+"""Found and missed rows, and costs, of each probability threshold on given rows."""
 
 from __future__ import annotations
 

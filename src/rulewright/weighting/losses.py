@@ -1,8 +1,8 @@
 """Losses that are sums over rows: their best constant, and their negative gradient.
 
 Scores F have the shape (rows, outputs); all losses except softmax have one output. `start` is F_0,
-one number per output; ``residuals(F, rows)`` is -dL/dF for some rows. The formulas are those of the
-datafits of `l1`, where squared and ramp losses are halved.
+one number per output; ``residuals(F, rows)`` is -dL/dF for some rows. The formulas agree with
+the datafits of `l1`, where squared and ramp losses are halved.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ const predict = (() => {
     return whole(String(value)) || text(Number(value));
   }
 
-  // A column of numbers of which only equality counts: " 01.0" is "1".
+  // A numeric column that is compared for equality only: " 01.0" is "1".
   function number_label(row, name) {
     const value = label(row, name);
     if (value === null || !DECIMAL.test(value)) return value;

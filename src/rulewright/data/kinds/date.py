@@ -30,7 +30,7 @@ _PROBES = (FIRST, LAST, 0, -1, 951_782_400_000, 1_709_164_800_000)  # leap days
 
 
 class Date(Kind):
-    """Moments to the millisecond; those with an offset are those of UTC."""
+    """Moments to the millisecond; moments with an offset are converted to UTC."""
 
     name = "date"
     ordered = True

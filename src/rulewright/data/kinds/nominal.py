@@ -54,7 +54,7 @@ class Nominal(Kind):
         return "text" if schema is not None and schema.label_type == "string" else "labels"
 
     def read(self, name: str, raw: Raw) -> Column:
-        """Find the labels: the declared ones, or those that occur, sorted."""
+        """Find the labels: the declared ones, or the labels in the data, sorted."""
         raw = convert_values(name, raw)
         if raw.type == "number" and raw.values.dtype.kind in "fO" and not raw.finite:
             check_finite(name, as_floats(name, raw.values))
@@ -199,7 +199,7 @@ def _number_label(label: str) -> str:
 
 
 def _check_type(name: str, labels: list[str], label_type: LabelType) -> None:
-    """Refuse labels of a schema that no value of their type has."""
+    """Reject labels of a schema that no value of their type has."""
     if label_type == "boolean" and tuple(labels) != BOOLEAN_LABELS:
         raise DataError(f"Column {name!r}: labels of Booleans must be false and true.")
     if label_type == "number":

@@ -34,7 +34,7 @@ class Numeric(Kind):
     literal = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.])")
 
     def claims(self, raw: Raw) -> bool:
-        """Claim arrays of numbers; objects may still turn out to be numbers."""
+        """Claim numeric arrays; objects may still turn out to be numbers."""
         return raw.values.dtype.kind in "iuf" and raw.declared is None
 
     def read(self, name: str, raw: Raw) -> Column:
@@ -112,7 +112,7 @@ def _floats(name: str, raw: Raw) -> tuple[NDArray[np.float64], tuple[Finding, ..
 
 
 def _refuse_rounded(name: str, given: NDArray[Any], numbers: NDArray[np.float64]) -> None:
-    """Refuse whole numbers that no float holds; those of later tables are compared as floats."""
+    """Reject integers that no float represents; in later tables they are compared as floats."""
     if given.dtype.kind not in "iuO" or (given.dtype.kind != "O" and given.dtype.itemsize < 8):
         return
     for row in np.flatnonzero(np.abs(numbers) >= LARGEST_EXACT).tolist():

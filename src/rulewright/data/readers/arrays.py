@@ -210,7 +210,7 @@ def _names(columns: list[Any]) -> tuple[tuple[str, ...], bool]:
 
 
 def _name_text(name: Any) -> str:
-    """Write a name that is no text; levels of a MultiIndex are joined, empty ones left out."""
+    """Write a name that is no text; levels of a MultiIndex are joined, empty levels are skipped."""
     if isinstance(name, tuple):
         return "_".join(part for part in map(str, name) if part)
     return str(name)
@@ -220,7 +220,7 @@ def _raw(nw: Any, series: Any, name: str, wanted: Wanted) -> Raw:
     dtype = series.dtype
     if dtype.is_nested() or dtype == nw.Binary:
         raise DataError(
-            f"Column {name!r} holds {dtype} values. Unpack it into columns of numbers or text, "
+            f"Column {name!r} holds {dtype} values. Unpack it into numeric or text columns, "
             "or drop it."
         )
     if str(getattr(series.to_native(), "dtype", "")).startswith("interval"):

@@ -37,7 +37,7 @@ def private_database() -> Any:
     """Open a database in memory that loads no extensions and draws no progress bar."""
     duckdb = optional("duckdb")
     connection = duckdb.connect(":memory:", config=OFFLINE)
-    # a notebook without ipywidgets has no bar, and refuses to be told so
+    # a notebook without ipywidgets has no bar, and refuses this setting
     with contextlib.suppress(duckdb.InvalidInputException):
         connection.execute("SET enable_progress_bar = false")
     return connection
@@ -163,7 +163,7 @@ referenced_column_names FROM duckdb_constraints() ORDER BY table_oid, constraint
 
 @dataclass(frozen=True)
 class DatabaseTables:
-    """The tables, and the keys of one column: those of tables, and those that point to others."""
+    """The tables, and their primary and foreign keys of one column."""
 
     sources: dict[str, Source]
     primary: dict[str, str]  # table to column

@@ -109,12 +109,12 @@ def is_header(first: Sequence[str], rows: TextRows) -> bool:
     Return whether the first line of a file names the columns.
 
     It does if all its fields are names (text that is no number), or if one name stands above a
-    column of numbers. Whole numbers are names too, as in ``id,2019,2020``, if there is a name
+    numeric column. Whole numbers are names too, as in ``id,2019,2020``, if there is a name
     beside them, no name occurs again in its column, and the numbers cannot be the first row:
 
     - each stands above a column in which nothing is a number, or
     - they count from 0, as pandas names columns: ``0,1,2,y``, or
-    - they are years that rise or fall, above columns of numbers of which most are no years; a
+    - they are years that rise or fall, above numeric columns with few years; a
       single year must also lie outside the range of its column.
 
     Any other first line with a number is a row.

@@ -58,7 +58,7 @@ def file_source(path: str, options: FileOptions = DEFAULT_OPTIONS) -> Source:
 
 
 def _suffix(file: Path) -> str:
-    """Return the extension of a file, that of its content if it is zipped."""
+    """Return the extension of a file, or of its content if it is zipped."""
     name = file.name.lower().removesuffix(".gz")
     if name.endswith(".zip"):
         name = name.removesuffix(".zip")

@@ -70,7 +70,7 @@ def _read_list(path: str, text: str) -> list[Record]:
 
 
 def _records(file: OpenedFile, skipped: list[int]) -> Iterator[Record]:
-    """Yield the records of the lines; those that may be skipped are noted down."""
+    """Yield the records of the lines; the numbers of skipped lines are recorded."""
     for number, line in enumerate(file.lines(), start=1):
         if line.strip():
             try:

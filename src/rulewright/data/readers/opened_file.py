@@ -24,12 +24,12 @@ MAX_UNZIPPED_BYTES = 1 << 32
 
 @dataclass(frozen=True)
 class FileOptions:
-    """How a file is opened."""
+    """Options for opening a file."""
 
     max_unzipped_bytes: int = MAX_UNZIPPED_BYTES
     encoding: str | None = None  # of text; by default UTF-8, or UTF-16 where a mark says so
     header: bool | None = None  # whether the first line of a delimited file names the columns
-    skip_bad_rows: bool = False  # whether rows that cannot be read are left out and told
+    skip_bad_rows: bool = False  # whether to skip unreadable rows, and list them
     streamed: bool = False  # whether the rows are read in parts, because they may not fit in memory
 
     def __post_init__(self) -> None:
@@ -110,7 +110,7 @@ class OpenedFile:
 
     @contextmanager
     def plain_path(self) -> Iterator[Path]:
-        """Give the path of the plain file in UTF-8, which is a temporary one if need be."""
+        """Return the path of the plain file in UTF-8, which is a temporary one if need be."""
         if not self.zipped and self.encoding == "utf-8-sig":
             yield self.path
             return
@@ -176,7 +176,7 @@ def open_file(path: Path, options: FileOptions = DEFAULT_OPTIONS, title: str = "
 
 
 def _refuse_special(path: Path) -> None:
-    """Refuse what is no regular file before it is opened: opening a FIFO waits for a writer."""
+    """Reject special files before opening: opening a FIFO waits for a writer."""
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):
         kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket"}

@@ -1,4 +1,4 @@
-"""Parquet files, through DuckDB; only Arrow's schema in them tells durations from integers."""
+"""Parquet files, through DuckDB; only their Arrow schema distinguishes durations from integers."""
 
 import base64
 import re
@@ -51,7 +51,7 @@ class _Columns:
         # the file's own columns, none from the names of its folders
         self.table = f"read_parquet({path}, hive_partitioning=false)"
         described = self._database.rows(f"DESCRIBE SELECT * FROM {self.table}")
-        # DuckDB ignores the case of names and renames those that are then equal
+        # DuckDB ignores the case of names and renames duplicates
         self._aliases = ['"' + row[0].replace('"', '""') + '"' for row in described]
         self.names = _names(self._database, path)
         held = _durations(self._database, path)
@@ -71,8 +71,8 @@ class _Columns:
             columns = _Columns(other)
             if (columns.names, columns._types) != (self.names, self._types):
                 raise DataError(
-                    f"{other}: its columns differ from those of {self._file} in name, type or "
-                    "order. Read the files one by one."
+                    f"{other}: its columns differ from the columns of {self._file} in name, "
+                    "type or order. Read the files one by one."
                 )
             tables.append(columns.table)
             self.n_rows += columns.n_rows
@@ -90,7 +90,7 @@ class _Columns:
                 yield f"(SELECT * FROM {table} WHERE {where})", stop - start
 
     def check(self, at: int, wanted: Wanted) -> None:
-        """Refuse a column whose type is neither a number nor a label."""
+        """Reject a column whose type is neither a number nor a label."""
         type_ = self._types[at]
         if write_selection(type_, "", wanted) is not None:
             return
@@ -141,7 +141,7 @@ _FIELDS = 1  # slot of a schema
 
 
 def durations(encoded: bytes) -> dict[str, bool]:
-    """Return which columns hold durations; a schema that cannot be read tells of none.
+    """Return which columns hold durations; an unreadable schema has none.
 
     The schema is a flatbuffer: a table begins with the distance to its list of slots, which holds
     the place of each field in the table.

@@ -45,7 +45,7 @@ class TextDialect:
 
 
 class TextRows:
-    """The rows of one file, without the first one, in columns c0, c1, ... of a table in memory."""
+    """The rows of one file, without the first one: a table in memory with columns c0, c1, ..."""
 
     def __init__(self, file: OpenedFile, dialect: TextDialect) -> None:
         self._start = 1
@@ -71,7 +71,7 @@ class TextRows:
         self._n_records = int(self._database.rows("SELECT count(*) FROM t")[0][0])
 
     def _report_skipped(self) -> tuple[Finding, ...]:
-        """Tell of the lines that could not be read."""
+        """Warn of lines that could not be read."""
         rows = self._database.rows(
             "SELECT line, min(error_type) FROM reject_errors GROUP BY line ORDER BY line"
         )
@@ -139,7 +139,7 @@ class TextRows:
         return self._count(at, f"regexp_full_match(v, {quote_literal(pattern)})") / max(known, 1)
 
     def spans(self, at: int, number: float) -> bool:
-        """Return whether a number lies in the range of a column of numbers."""
+        """Return whether a number lies in the range of a numeric column."""
         value = f"TRY_CAST({_POINTED} AS DOUBLE)"
         low, high = (self._count(at, f"{value} {sign} {number!r}") for sign in ("<=", ">="))
         return low > 0 and high > 0
@@ -232,7 +232,7 @@ def _map_values(values: Any, convert: Callable[[str], Any]) -> Any:
 
 
 def _refuse_long_lines(file: OpenedFile, path: Path) -> None:
-    """Refuse lines beyond the longest that DuckDB reads: it may drop one that ends the file."""
+    """Reject lines beyond the longest that DuckDB reads: it may drop one that ends the file."""
     start, size = 0, path.stat().st_size
     with path.open("rb") as stream:
         while size - start > _MAX_LINE_BYTES:

@@ -132,7 +132,7 @@ class _Draws:
             self.noise = table.known_numbers.values - self.said
         else:
             self.said = np.cumsum(additive.model_.predict_proba(table), axis=1)
-            # A learner may sort the classes in another order, such as that of a scale.
+            # A learner may sort the classes in another order, such as the order of a scale.
             places = {label: k for k, label in enumerate(table.known_target.classes.tolist())}
             codes = [places[label] for label in additive.model_.classes.tolist()]
             self.codes = np.array(codes, dtype=np.int32)

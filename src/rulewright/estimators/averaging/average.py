@@ -194,7 +194,7 @@ def evidence_of(
 
     The model divides the rows into regions with equal scores: rows with the same nearest rule, or
     decided by the same rule of a list. Class probabilities are estimated in each region from the
-    `learned` rows (by default the evaluated ones), or are those of the model.
+    `learned` rows (by default the evaluated ones), or come from the model.
     """
     if estimates == "model":
         chances = model.predict_proba(judged.table)[np.arange(judged.n_rows), judged.labels]

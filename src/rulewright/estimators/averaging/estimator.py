@@ -121,7 +121,7 @@ class AveragedRulesClassifier(RuleClassifier[AveragedModel]):
     )
     estimates: str = Parameter(
         Choice(ESTIMATES),
-        "Class probabilities for the evidence: those of the model, or the class shares in each of "
+        "Class probabilities for the evidence: the model's own, or the class shares in each of "
         'its regions: "ml" (as in the paper), smoothed, or "integrated" over all shares. On all '
         'rows "ml" may assign probability 0 to a class.',
         default="model",

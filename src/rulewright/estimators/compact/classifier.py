@@ -1,7 +1,7 @@
 """Compact rules for classes.
 
 The targets are labels mixed with the probabilities of teachers (`teachers.py`). The accuracy of the
-teachers on held-out rows is the price of having few rules.
+teachers on held-out rows shows the cost of compactness.
 """
 
 from __future__ import annotations
@@ -49,27 +49,27 @@ if TYPE_CHECKING:
 
 
 class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
-    """Few rules that people can read, as good as few rules can be, for classes.
+    """Compact classifier: a few readable rules, chosen and fitted together.
 
-    The targets are labels mixed with the probabilities of an ensemble of many rules, the teacher,
-    which have less noise. Rules are added one by one, and after each the responses of all are
-    fitted together (fully corrective boosting); every condition is charged what it takes to
-    describe it, so that conditions which do not pay are taken out; after each rule that joins,
-    others are replaced, shortened or removed if that helps. Cross-validation of the whole search
-    chooses the number of rules. If no column predicts the classes better than chance, there are no
-    rules, and a warning says so.
+    The targets are labels mixed with the probabilities of a large ensemble, the teacher, which are
+    less noisy. Rules are added one by one, and the responses of all rules are refitted after each
+    addition (fully corrective boosting). Every condition is charged its description length, so
+    conditions that do not improve the score are removed. After each addition, other rules are
+    replaced, shortened or removed if that helps. Cross-validation of the whole search chooses the
+    number of rules. If no column predicts the classes better than chance, there are no rules, and
+    a warning says so.
 
     Attributes
     ----------
     model_ : AdditiveRules
-        The rules: prints, predicts, explains, saves and exports. Its summary has the entries
-        `validation`, figures of out-of-fold rows, corrected for the choice of the size, `size`, the
-        out-of-fold log-loss of each number of rules (not corrected), and `price`, accuracy and
-        log-loss of few rules and of the teacher on out-of-fold rows.
+        The rules. Its summary has three entries of this learner. `validation`: out-of-fold
+        figures, corrected for the choice of the size. `size`: the uncorrected out-of-fold log-loss
+        of each number of rules. `price`: out-of-fold accuracy and log-loss of the rules and of the
+        teacher.
     classes_ : ndarray
         Class labels.
     size_ : Size
-        Number of rules, with what cross-validation says of other sizes.
+        Number of rules, with the cross-validated losses of other sizes.
     held_out_ : HeldOutRows or None
         Out-of-fold answers of all sizes; None if the model has no rules or there were no folds.
 
@@ -102,7 +102,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     ordinal: Any = Parameter(OrderDomain(), ORDINAL, default=False)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn a rule model; a given teacher sees X as it is."""
+        """Learn a rule model; a given teacher gets X unchanged."""
         self._given_X = X
         try:
             return super().fit(X, y, sample_weight)

@@ -1,9 +1,9 @@
 """The cost of compactness: few rules against MLRules, on rows that neither has seen.
 
-Where all rows choose the rules, the folds that chose the size tell. Where a sample chose them, some
-of the other rows are held out: few rules have their points fitted without these rows, MLRules is
-learned without them. A rare class may be in the sample with all of its rows; then a fold of the
-sample is held out with its share of the other rows, and the rules are those that the fold found.
+If all rows choose the rules, the folds that chose the size are compared. If a sample chooses them,
+some of the other rows are held out: the points of the rules are fitted, and MLRules is learned,
+without these rows. A rare class may be in the sample with all of its rows. Then a fold of the
+sample is held out with its share of the other rows, and the rules of that fold are compared.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def compare_answers(rows: TrainingSet, seen: BoolArray, *compared: Answers) -> l
 def compare_folds(
     teachers: Teachers, few: FloatArray, n_rules: int, folds: Folds
 ) -> list[dict[str, Any]]:
-    """Compare the out-of-fold answers of few rules with those of the teachers."""
+    """Compare the rules with the teachers by their out-of-fold answers."""
     parts = [
         teachers.probabilities(0, fold)[folds.held_out_mask(fold)] for fold in range(len(folds))
     ]
@@ -64,7 +64,7 @@ def compare_folds(
 
 
 class UnseenRows(NamedTuple):
-    """Rows of a table of which a sample chose rules: those held out, and who did not see them."""
+    """Held-out rows if a sample chose the rules, and the models that did not see them."""
 
     mask: BoolArray
     of_fold: bool
@@ -131,7 +131,7 @@ def fit_points(
 
 
 def describe_sample(sample: TrainingSet, rows: TrainingSet) -> dict[str, Any]:
-    """Say as plain data how many rows of each class chose the rules, and of how many."""
+    """Return as plain data how many rows of each class chose the rules, and of how many."""
     drawn, known = (np.bincount(one.labels, minlength=len(rows.classes)) for one in (sample, rows))
     return {
         "rows": sample.n_rows,

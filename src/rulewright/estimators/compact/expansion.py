@@ -60,23 +60,23 @@ class Expansion(NamedTuple):
 
     @property
     def moved(self) -> FloatArray:
-        """How much each member or intercept moves back for a unit of each candidate."""
+        """The backward move of each member or intercept per unit of each candidate."""
         return self.across @ self.inverse
 
     @property
     def added(self) -> FloatArray:
-        """What adding each candidate gains."""
+        """The gain of adding each candidate."""
         return _gain(self.pulls, self._stiffness(self.moved))
 
     @property
     def removed(self) -> FloatArray:
-        """What removing each member loses."""
+        """The loss of removing each member."""
         n = len(self.points)
         return 0.5 * self.points**2 / self._own_inverse()[:n]
 
     @property
     def swapped(self) -> FloatArray:
-        """What replacing each member (line) by each candidate (column) loses, or gains below 0."""
+        """The loss of replacing a member (line) by a candidate (column); gains are negative."""
         n, moved = len(self.points), self.moved
         along, inverse = moved[:, :n].T, self._own_inverse()[:n, np.newaxis]
         pulls = self.pulls + along * (self.points[:, np.newaxis] / inverse)
@@ -156,6 +156,6 @@ def _ends(heads: Sequence[Head]) -> tuple[IntArray, IntArray]:
 
 
 def _places(heads: Sequence[Head]) -> Iterator[tuple[Head, IntArray]]:
-    """Give each head once, with where it occurs."""
+    """Return each head once, with where it occurs."""
     for head in sorted(set(heads)):
         yield head, np.flatnonzero([one == head for one in heads]).astype(np.int32)

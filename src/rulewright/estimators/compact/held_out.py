@@ -1,4 +1,4 @@
-"""How good compact rules are, by the folds that chose their size, corrected for that choice.
+"""Evaluation of compact rules by the folds that chose the size, corrected for that choice.
 
 A fit has out-of-fold answers of all sizes, so an outer cross-validation is not needed. Figures are
 averaged over repeated folds; a bootstrap takes away the optimism of having chosen the size on the
@@ -164,7 +164,7 @@ class HeldOutRows:
         if "reliability" in summary:
             own = {name: known[name] for name in _RELIABILITY}
             summary["reliability"] = {**summary["reliability"], "rows": ROWS, **own}
-        if "price" in summary and "sample" not in summary:  # other rows tell the cost there
+        if "price" in summary and "sample" not in summary:  # other rows measure the cost there
             few, *others = summary["price"]
             # MLRules beside it predicts the most probable class.
             kept = {"accuracy"} if getattr(model, "decision", None) else set()

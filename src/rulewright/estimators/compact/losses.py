@@ -1,8 +1,8 @@
-"""What a compact model minimises: how rules and lines are fitted, and what a further one gains.
+"""Losses of compact models: they fit the responses of rules and lines, and price further ones.
 
-A loss gives the search row statistics of the current fit, in pairs (g, h) of derivatives, and fits
-the responses of all rules anew. Its figures are in nats, so that conditions can be charged by their
-length: for classes the negative log-likelihood, for numbers that of errors of unknown variance.
+A loss gives the search row statistics of the current fit, in pairs (g, h) of derivatives, and
+refits the responses of all rules. Its figures are negative log-likelihoods in nats, so conditions
+can be charged by their length. Regression assumes normal errors of unknown variance.
 """
 
 from __future__ import annotations
@@ -164,10 +164,10 @@ class CompactLoss(Protocol):
     def fit(
         self, problem: ResponseProblem, tolerance: float, start: FloatArray | None = None
     ) -> FittedResponses:
-        """Fit the responses of all rules and lines, from those of a start if that helps."""
+        """Fit the responses of all rules and lines, with a warm start if that helps."""
 
     def settle(self, problem: ResponseProblem, fits_labels: bool = False) -> FittedResponses:
-        """Fit the responses of the finished model to many digits, to labels if asked for."""
+        """Fit the responses of the finished model precisely, to labels if `fits_labels`."""
 
     def fit_labels(self, problem: ResponseProblem, start: FloatArray) -> FittedResponses:
         """Fit the responses to labels alone."""
@@ -185,18 +185,18 @@ class CompactLoss(Protocol):
         """Describe what growth minimises, for one head or for any."""
 
     def head_of(self, score: Score, vote: int) -> Head:
-        """Return what the vote of a search speaks for."""
+        """Return the head that the vote of a search raises."""
 
     def gain(self, rows: RowArray, head: Head) -> float:
-        """Return about what a rule over these rows would gain."""
+        """Return the approximate gain of a rule over these rows."""
 
     def prefix_gains(self, rule: RuleOnRows) -> FloatArray:
-        """Return about what the first 1, 2, ... tests of a rule would gain."""
+        """Return the approximate gains of the first 1, 2, ... tests of a rule."""
 
     def part_gains(self, rule: RuleOnRows) -> FloatArray | None:
-        """Return what each part of a rule would gain; None: only `gain` tells.
+        """Return the gain of each part of a rule, or None if only `gain` can compute it.
 
-        Entry s is that of the tests whose bits are in s.
+        Entry s is the gain of the tests whose bits are in s.
         """
 
     def loss_of(self, fitted: FittedResponses, rows: BoolArray) -> FloatArray:
@@ -215,7 +215,7 @@ class ClassLoss:
     l2 : float
         Ridge penalty of the responses.
     ordinal : bool
-        Whether the classes are in an order, and rules speak for "at least" or "at most" one.
+        Whether the classes are in an order, and rules vote for "at least" or "at most" one.
     """
 
     def __init__(
@@ -241,7 +241,7 @@ class ClassLoss:
     def _surplus(self) -> StatArray:
         """Return by how much the label of a row exceeds its shares, for each pair of lanes."""
         excess = self._label_shares() - self.shares
-        if self.likelihood.cumulative:  # a pair tells of all classes from a cut on
+        if self.likelihood.cumulative:  # a pair covers all classes from a cut on
             excess = excess[:, ::-1].cumsum(axis=1)[:, -2::-1]
         return np.rint(self.weights[:, np.newaxis] * excess / self.unit).astype(STAT)
 
@@ -256,7 +256,7 @@ class ClassLoss:
         return self._fit(problem, self._label_shares() if fits_labels else self.shares, 1e-20)
 
     def fit_labels(self, problem: ResponseProblem, start: FloatArray) -> FittedResponses:
-        """Fit to labels, without what teachers say."""
+        """Fit to labels, without teachers."""
         return self._fit(problem, self._label_shares(), 1e-7, start)
 
     def _label_shares(self) -> FloatArray:
@@ -322,7 +322,7 @@ class ClassLoss:
         return self.likelihood.head_of(score, vote)
 
     def gain(self, rows: RowArray, head: Head) -> float:
-        """Return what a Newton step of this rule alone gains."""
+        """Return the gain of a Newton step of this rule alone."""
         g, h = self.likelihood.derivatives(rows, head)
         return g * g / (2 * (h + self.l2)) if g < 0 else 0.0
 
@@ -402,7 +402,7 @@ class Lines:
         return LineMember(self.terms[place], head, sign, sign * self.columns[place])
 
     def _gains(self, loss: CompactLoss, head: Head) -> tuple[FloatArray, FloatArray]:
-        """Return the pull up of each line, and what it gains; the intercept moves with it."""
+        """Return the upward pull and the gain of each line; the intercept moves with it."""
         lane = loss.score(head).first_lane
         g, h = (loss.stats[:, lane + k] * loss.unit for k in (0, 1))
         pulls, along = -self.columns @ g, self.columns @ h

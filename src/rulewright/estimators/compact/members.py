@@ -1,4 +1,4 @@
-"""What a compact model is made of: rules, cut back to what pays, and lines, all fitted together."""
+"""Members of compact models: pruned rules and lines, all fitted together."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Member:
 
 @dataclass(frozen=True, eq=False)
 class LineMember:
-    """A line of the model: what a column adds to a head as it rises, or takes away.
+    """A line of the model: raises or lowers the score of a head as a column rises.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class LineMember:
     sign : int
         1 for a line that rises, -1 for one that falls.
     values : float64 array
-        What the response multiplies in each row: of the deviation `SCALE`, like rules.
+        Values that the response multiplies, with the deviation `SCALE`, like rules.
     """
 
     term: LinearTerm
@@ -84,7 +84,7 @@ class LineMember:
 
     @property
     def slope(self) -> float:
-        """What a response of 1 adds per unit of the column."""
+        """Slope per unit of the column at a response of 1."""
         return self.sign * SCALE / self.term.deviation
 
     def on(self, table: Table) -> Self:
@@ -93,9 +93,9 @@ class LineMember:
 
 
 def contradicts(found: FoundRule, head: Head, other: Member) -> bool:
-    """Tell whether a rule and another cut off the same end of one column, for different heads.
+    """Return whether two rules cut off the same end of one column, for different heads.
 
-    A reader has to subtract one from the other: an interval says the same.
+    A single interval says the same, and nothing has to be subtracted.
     """
     if not (len(found.grown) == other.n_conditions == 1) or head == other.head:
         return False
@@ -117,10 +117,10 @@ def cut_interval(found: FoundRule, other: FoundRule) -> FoundRule | None:
 
 
 class Candidate(NamedTuple):
-    """A rule or line that may join the model, with what a search needs of it again and again.
+    """A rule or line that may join the model, with values that the search reuses.
 
-    `rows` are the training rows that it covers, `values` those of a line there, and `hits` what of
-    the derivative along it never changes (see `CompactLoss.hits`).
+    `rows` are the training rows that it covers, `values` the values of a line there, and `hits` the
+    constant part of the derivative along it (see `CompactLoss.hits`).
     """
 
     member: Member | LineMember
@@ -130,7 +130,7 @@ class Candidate(NamedTuple):
 
     @property
     def head(self) -> Head:
-        """What it adds to."""
+        """The head that it adds to."""
         return self.member.head
 
 
@@ -166,7 +166,7 @@ class ResponseProblem(NamedTuple):
 
     @property
     def columns(self) -> FloatArray:
-        """What the response of each rule or line multiplies in each row."""
+        """The values that the response of each rule or line multiplies in each row."""
         columns = self.covers.unpack().astype(np.float64)
         for place, values in self.lines.items():
             columns[place] = values
@@ -205,7 +205,7 @@ def n_lines(members: Sequence[Member | LineMember]) -> int:
 def fitted_lines(
     members: Sequence[Member | LineMember], responses: FloatArray, n_slopes: int, unit: float = 1.0
 ) -> tuple[LinearTerm, ...]:
-    """Return the lines that add something; those of one column are one term."""
+    """Return the lines that add something, merged by column."""
     found: dict[str, tuple[LinearTerm, FloatArray]] = {}
     for member, response in zip(members, responses.tolist(), strict=True):
         if isinstance(member, LineMember) and response != 0:
@@ -217,7 +217,7 @@ def fitted_lines(
 
 
 class RuleCutter:
-    """Cuts a rule back to the conditions that pay.
+    """Prunes a rule to the conditions that improve the score.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ class RuleCutter:
     rule : RuleOnRows
         Its tests and head, and the rows to learn from.
     loss : CompactLoss
-        Tells what rules gain.
+        Computes the gain of rules.
     limits : Limits
         What rules may look like.
     charge : float
@@ -240,7 +240,7 @@ class RuleCutter:
         self.charge, self.prefix_gains = charge, loss.prefix_gains(rule).tolist()
 
     def whole(self) -> tuple[FoundRule, float]:
-        """Return the rule as it is, and what it gains less its charge."""
+        """Return the unchanged rule and its gain minus its charge."""
         return self.found, self._charge(self.prefix_gains[-1], len(self.prefix_gains))
 
     def cut_back(self) -> tuple[FoundRule, float]:

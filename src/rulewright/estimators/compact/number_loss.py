@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class NumberLessons:
-    """Losses of numbers, for the rows that a fold trains on.
+    """Regression losses for the training rows of a fold.
 
     `targets` are ranks: a test of signal must not depend on a few large numbers.
     """
@@ -53,7 +53,7 @@ class _Rows(NamedTuple):
 
 
 class NumberLoss:
-    """The squared error of numbers, as the negative log-likelihood of errors of unknown variance.
+    """Squared error, as the negative log-likelihood of errors of unknown variance.
 
     A rule of head 1 adds to the number, one of head 0 takes away.
     """
@@ -167,20 +167,20 @@ class NumberLoss:
         return self.heads[1 - vote % 2]
 
     def gain(self, rows: RowArray, head: Head) -> float:
-        """Return what a step of this rule alone gains."""
+        """Return the gain of a step of this rule alone."""
         weights = self.weights[rows]
         pull = float(weights @ self.residuals[rows]) / self.scale * (1 if head.first else -1)
         return pull * pull / (2 * (float(weights.sum()) + self.l2)) if pull > 0 else 0.0
 
     def prefix_gains(self, rule: RuleOnRows) -> FloatArray:
-        """Return what steps of the first 1, 2, ... tests gain."""
+        """Return the gains of steps of the first 1, 2, ... tests."""
         lengths = range(1, len(rule.tests) + 1)
         return np.array(
             [self.gain(rule.find_covered(range(length)), rule.head) for length in lengths]
         )
 
     def part_gains(self, rule: RuleOnRows) -> FloatArray | None:
-        """Say nothing: the statistics cut off large residuals."""
+        """Return None: the statistics clip large residuals."""
         return None
 
     def loss_of(self, fitted: FittedResponses, rows: BoolArray) -> FloatArray:

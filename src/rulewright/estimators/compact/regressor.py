@@ -1,6 +1,6 @@
-"""Compact rules for numbers, and boosted trees to compare with.
+"""Compact rules for regression, and boosted trees to compare with.
 
-As a teacher of numbers such trees do not pay (`docs/research/defaults.md`).
+As teachers such trees do not improve the rules (`docs/research/defaults.md`).
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ N_TREES, N_LEAVES, LEARNING_RATE, SUBSAMPLE, LEAST_WEIGHT = 100, 6, 0.1, 0.5, 5.
 
 
 class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
-    """Few rules that people can read, as good as few rules can be, for numbers.
+    """Compact regressor: a few readable rules, chosen and fitted together.
 
     See `CompactRulesClassifier`; the loss is the squared error.
 
     Attributes
     ----------
     model_ : RegressionRules
-        The rules: prints, predicts, explains, saves and exports. Its summary has the entries
-        `validation`, figures of out-of-fold rows, corrected for the choice of the size, `size`, the
-        out-of-fold squared error of each number of rules (not corrected), and `price`, R2 and RMSE
-        of few rules and of boosted trees on out-of-fold rows.
+        The rules. Its summary has three entries of this learner. `validation`: out-of-fold
+        figures, corrected for the choice of the size. `size`: the uncorrected out-of-fold squared
+        error of each number of rules. `price`: out-of-fold R2 and RMSE of the rules and of boosted
+        trees.
     size_ : Size
-        Number of rules, with what cross-validation says of other sizes.
+        Number of rules, with the cross-validated losses of other sizes.
     held_out_ : HeldOutRows or None
         Out-of-fold answers of all sizes; None if the model has no rules or there were no folds.
 
@@ -62,7 +62,7 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
 
     constraints: Any = Parameter(
         CheckedByFit("Constraints, dict or None"),
-        "Limits by column; see `Constraints`.",
+        "Constraints per column; see `Constraints`.",
         default=None,
     )
     linear: bool | str = lines_parameter(default="auto")
@@ -135,7 +135,7 @@ def price_of_numbers(
     seed: int,
     n_threads: int,
 ) -> list[dict[str, Any]]:
-    """Compare the answers of few rules with those of boosted trees, on rows left out."""
+    """Compare the rules with boosted trees on held-out rows."""
 
     def boosted(fold: int, check: Callable[[], None]) -> _BoostedAnswers:
         found = _boost(binned, numbers, weights, folds.train_mask(fold), seed + fold, check)

@@ -1,9 +1,9 @@
-"""The search of compact rules: add, fit all together, and change what can be better.
+"""The search for compact rules: add a rule, refit all, and improve others.
 
 The objective is the loss in nats plus a charge for each condition, a share of the logarithm of the
 number of conditions that there are: what it takes to say which one. Growth proposes rules, on all
-rows and on subsamples; they are cut back to the conditions that pay, and kept as candidates for
-later rounds. The loss to second order around the current fit (`expansion.py`) tells which candidate
+rows and on subsamples; they are pruned to the conditions that gain, and kept as candidates for
+later rounds. The loss to second order around the current fit (`expansion.py`) decides which rule
 to add, which rule to replace and which condition to drop; the best change is fitted and taken if
 the objective falls (fully corrective boosting). Lines of numeric columns may be proposed too: each
 counts as a rule of one condition.
@@ -50,25 +50,25 @@ MOST_MOVES = 4
 """Changes of the rules there are after each one that joins."""
 
 LARGEST_OVERLAP = 0.8
-"""A rule that shares more of its rows with another one says nothing new to a reader."""
+"""Rules that share more of their rows are duplicates to a reader."""
 
 LEAST_GAIN = 1e-6
 """Nats that a change must gain."""
 
 
 class CompactSearch:
-    """A search in progress: `grow` adds a rule and improves those there are.
+    """A search in progress: `grow` adds a rule and improves the others.
 
     Parameters
     ----------
     loss : CompactLoss
-        What is minimised, with its rows.
+        The loss to minimise, with its rows.
     binned : BinnedColumns
         The columns.
     limits : Limits
         Limits of growth.
     train : bool array
-        The rows to learn from; the others get answers too.
+        The training rows; other rows get answers too.
     charge : float
         Share of the logarithm of the number of possible conditions that each condition costs.
     min_gain : float
@@ -175,7 +175,7 @@ class CompactSearch:
         return True
 
     def _cost(self, member: Member | LineMember) -> float:
-        """Return what a rule must gain: `min_gain`, and the charge of each further condition."""
+        """Return the required gain of a rule: `min_gain` plus a charge per further condition."""
         return max(self.min_gain, LEAST_GAIN) + self.charge * (member.n_conditions - 1)
 
     def _fit(self, members: Sequence[Member | LineMember]) -> FittedResponses:
@@ -196,7 +196,7 @@ class CompactSearch:
             self.pool = {keys[k]: one for k, one in enumerate(candidates) if k in kept}
 
     def _is_new(self, member: Member | LineMember, others: Sequence[Member | LineMember]) -> bool:
-        """Tell whether a candidate says something that the others do not say."""
+        """Return whether a candidate differs from all other members."""
         if isinstance(member, LineMember):
             same = ((o.term.column, o.head) for o in others if isinstance(o, LineMember))
             return (member.term.column, member.head) not in same
@@ -228,14 +228,14 @@ class CompactSearch:
 
     @cached_property
     def line_heads(self) -> tuple[Head, ...]:
-        """What lines speak for: one that falls speaks for the opposite of its head."""
+        """Heads of lines: a falling line votes for the opposite of its head."""
         heads = self.loss.heads
         return tuple(h for h in heads if not any(h < o and self._opposite(h, o) for o in heads))
 
     def _nearest(self, member: Member, others: Sequence[Member | LineMember]) -> float:
-        """Return the largest overlap of a rule with one that says the same: shared weight over all.
+        """Return the largest overlap with a similar rule: shared weight over joint weight.
 
-        A rule for all other classes says the same of the rest of the rows.
+        A rule for all other classes is similar on the rest of the rows.
         """
         rules = [one for one in others if isinstance(one, Member)]
         rules = [one for one in rules if self._says_the_same(one.head, member.head)]
@@ -255,7 +255,7 @@ class CompactSearch:
         return one == other or self._opposite(one, other)
 
     def _opposite(self, one: Head, other: Head) -> bool:
-        """Tell whether one head speaks for all classes that the other does not speak for."""
+        """Return whether two heads divide all classes between them."""
         below, above = sorted((one, other))
         return below.first == 0 and below.last + 1 == above.first and above.last == self.last_class
 

@@ -1,4 +1,4 @@
-"""What compact rules for classes and for numbers share: parameters, folds and search."""
+"""Shared parts of the compact classifier and regressor: parameters, folds and search."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray
 
 LEAST_WEIGHT = 2.0
-"""A rule for a single row says nothing of others."""
+"""A rule for a single row does not generalise."""
 
 MOST_ROWS = 10_000
 """Of more rows a sample chooses the rules: a few are known well enough by then."""
@@ -60,7 +60,7 @@ Model = TypeVar("Model", bound=RuleModel)
 
 
 class Lessons(Protocol):
-    """Gives the loss of a search: of a fold, or of all rows."""
+    """Source of the loss of a search, for a fold or for all rows."""
 
     targets: FloatArray
 
@@ -76,7 +76,7 @@ class SearchOutcome(NamedTuple):
 
 
 def ridge(default: float) -> Any:
-    """Declare the parameter `l2`; targets of a teacher need less of it than labels or numbers."""
+    """Declare the parameter `l2`; teachers' targets need less than labels or numbers."""
     return Parameter(
         Real(0, above=True), "Ridge penalty of the responses, in rows.", default=default
     )
@@ -86,8 +86,8 @@ def condition_charge(default: float) -> Any:
     """Declare the parameter `condition_cost`."""
     return Parameter(
         Real(0),
-        "What a condition must gain, as a share of the logarithm of the number of conditions that "
-        "there are to choose from.",
+        "Minimum gain per condition, as a share of the logarithm of the number of possible "
+        "conditions.",
         default=default,
     )
 
@@ -96,8 +96,7 @@ def least_gain(default: float) -> Any:
     """Declare the parameter `min_gain`."""
     return Parameter(
         Real(0),
-        "What a rule must gain to be in the model: the logarithm by which it makes the targets of "
-        "the training rows more probable.",
+        "Minimum gain of a rule, in the log-likelihood of the training targets.",
         default=default,
     )
 
@@ -106,31 +105,31 @@ def lines_parameter(default: bool | str) -> Any:
     """Declare the parameter `linear`."""
     return Parameter(
         Flag(words=("auto",)),
-        "Whether numeric columns may also add straight lines; a line counts as a rule of one "
-        'condition. "auto": where lines clearly lower the loss on held-out rows.',
+        "Whether numeric columns may also add straight lines. A line counts as a rule with one "
+        'condition. "auto" adds lines if they clearly lower the out-of-fold loss.',
         default=default,
     )
 
 
 class CompactRules(RuleEstimator[Model], Generic[Model]):
-    """The best small model of additive rules for a budget."""
+    """Base of the compact learners: small models of additive rules."""
 
     CROSS_VALIDATES = True
     NO_RULES = NO_SIGNAL
 
     max_rules: int | None = Parameter(
         Integer(0, optional=True),
-        "Maximum number of rules; by default 20, with several classes five for each class, at "
-        "most 60.",
+        "Maximum number of rules. By default 20; with more than two classes five per class, from "
+        "20 to 60.",
         default=None,
         kw_only=False,
     )
     size: str = Parameter(
         Choice(SIZE_CHOICES),
-        'How many rules: "cv" takes up to eight that help on held-out rows, and more where fewer '
-        'would give up a tenth of the cross-validated gain over no rules; "one-se" takes the '
-        'smallest model within one standard error of the best; "max" adds rules up to `max_rules` '
-        "while each gains `min_gain`, as is done for fewer than 50 rows.",
+        'Number of rules. "cv" picks it by cross-validation: up to eight rules, or more if fewer '
+        'would lose a tenth of the gain over no rules. "one-se" takes the smallest model within '
+        'one standard error of the best. "max" adds rules up to `max_rules` while each gains '
+        "`min_gain`. With fewer than 50 rows there is no cross-validation.",
         default="cv",
     )
     cv: Any = Parameter(
@@ -147,7 +146,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
     condition_cost: float = condition_charge(default=0.5)
     min_gain: float = least_gain(default=3.0)
     n_subsamples: int = Parameter(
-        Integer(0), "Random halves of the rows that propose rules, beside all rows.", default=3
+        Integer(0), "Random halves of the rows that also propose rules.", default=3
     )
     missing_conditions: bool = Parameter(
         Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
@@ -155,7 +154,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
     linear: bool | str = lines_parameter(default=False)
     max_bins: int | None = Parameter(
         Integer(2, optional=True),
-        "Maximum number of bins of a numeric column: few thresholds are quickly tried, and fit "
+        "Maximum number of bins per numeric column. Fewer thresholds are faster, and fit "
         "less noise. None: 32 below 2,000 rows, 64 from there on.",
         default=None,
     )
@@ -178,7 +177,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         return bin_table(rows.table, n_bins, self._n_threads, digits)
 
     def _cap(self, n_classes: int) -> int:
-        """Return the most rules there may be."""
+        """Return the maximum number of rules."""
         if self.max_rules is not None:
             return int(self.max_rules)
         return 20 if n_classes <= 2 else max(20, min(5 * n_classes, 60))

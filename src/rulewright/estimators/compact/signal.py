@@ -29,7 +29,7 @@ CLEAR_GAIN = 2.0
 N_PERMUTATIONS, LEVEL = 199, 0.02
 
 LEAST_SIDE = 5
-"""Rows on each side of a split: fewer say little, and vary most."""
+"""Rows on each side of a split: smaller sides vary too much."""
 
 
 def has_signal(
@@ -40,7 +40,7 @@ def has_signal(
     targets: FloatArray,
     random: np.random.RandomState,
 ) -> bool:
-    """Tell whether rules predict better than no rules.
+    """Return whether rules predict better than no rules.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def has_signal(
     binned : BinnedColumns
         The columns.
     targets : float64 array of shape (rows, outputs)
-        Indicators of classes, or ranks of numbers.
+        Class indicators, or the ranks of a numeric target.
     random : RandomState
         Source of the permutations.
     """
@@ -83,7 +83,7 @@ def permutation_p_value(
 
 
 def _columns(binned: BinnedColumns) -> Iterator[tuple[IntArray, bool]]:
-    """Give the codes of each column, and whether they are in an order."""
+    """Return the codes of each column, and whether they are in an order."""
     codes = binned.codes.codes
     for place, bins in enumerate(binned.bins):
         group, lane = divmod(place, codes.shape[2])

@@ -1,9 +1,9 @@
-"""How many rules: the losses of finished models of every size on held-out rows.
+"""Choice of the number of rules: losses of finished models of every size on held-out rows.
 
 Every fold runs the whole search without its rows and keeps the model of each size, so what is
 compared are finished models. Noise that all sizes share does not matter. Held-out rows also choose
 the variant of the model: what the points are fitted to, the targets of the search, which teachers
-have smoothed, or labels; and whether lines stand beside the rules.
+have smoothed, or labels; and whether the model has lines.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray, IntArray
 
 KEPT_GAIN, CLEAR_KEPT_GAIN = 0.9, 0.95
-"""Share of the largest gain over no rules that the chosen size keeps; more where it is clear."""
+"""Share of the largest gain over no rules that the chosen size keeps; more if clear."""
 
 LARGEST_RISE = 0.05
 """Share by which the loss may exceed the lowest one: with many classes, or hardly any noise, a
 small part of the gain is a large part of the loss that remains."""
 
 READABLE, ALIKE = 8, 0.5
-"""Rules that a reader takes in at a glance, and standard errors within which losses are alike."""
+"""Rules that a reader takes in at a glance, and standard errors within which losses are similar."""
 
 CLEAR, CERTAIN, ALL_GAIN = 0.1, 0.03, 0.99
-"""A gain is clear, or certain, if its standard error is a smaller share of it. Of a certain gain
-the smallest readable size that keeps nearly all is enough."""
+"""A gain is clear, or certain, if its standard error is a smaller share of it. If the gain is
+certain, the smallest readable size that keeps nearly all of it is enough."""
 
 LINE_SHARE, LINE_ERRORS = 0.02, 0.5
 """Lines must lower the loss by this share of the gain over no rules, and by more than so many
@@ -51,7 +51,7 @@ class Variant(NamedTuple):
     Attributes
     ----------
     has_lines : bool
-        Whether lines may stand beside the rules.
+        Whether the model may have lines.
     fits_labels : bool
         Whether the points are fitted to labels, not to the targets of the search.
     """
@@ -65,7 +65,7 @@ RULES_ONLY = Variant()
 
 @dataclass(frozen=True, eq=False)
 class Size:
-    """How many rules there are, and what is known of other sizes.
+    """The chosen number of rules, and the losses of other sizes.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Size:
     answers : float64 array of shape (repetitions, sizes, rows, outputs) or None
         Out-of-fold answers of all sizes, by each repetition.
     variant : Variant
-        The kind of model that predicts held-out rows best.
+        The variant that predicts held-out rows best.
     """
 
     n_rules: int
@@ -94,7 +94,7 @@ class Size:
         return replace(self, n_rules=0, variant=self.variant._replace(has_lines=False))
 
     def to_json(self, weights: FloatArray) -> dict[str, Any]:
-        """Give the size, the variant and the curve of losses as plain data."""
+        """Return the size, the variant and the curve of losses as plain data."""
         known: dict[str, Any] = {"n_rules": self.n_rules, "linear": self.variant.has_lines}
         if self.losses is not None:
             known["left_out_loss"] = mean_losses(self.losses, weights).tolist()
@@ -218,7 +218,7 @@ class FoldRuns(NamedTuple):
 
 
 def choose_runs(kinds: Sequence[FoldRuns], weights: FloatArray, how: str, cap: int) -> FoldRuns:
-    """Keep the variant of the least loss at any size; one with lines must be clearly better."""
+    """Keep the variant with the smallest loss at any size; lines must be clearly better."""
     by_lines = ([one for one in kinds if one.variant.has_lines is kind] for kind in (False, True))
     best = [
         min(same, key=lambda one: float(mean_losses(one.losses, weights).min()))
@@ -232,7 +232,7 @@ def choose_runs(kinds: Sequence[FoldRuns], weights: FloatArray, how: str, cap: i
 
 
 def do_lines_help(plain: Size, lined: Size, weights: FloatArray) -> bool:
-    """Tell whether lines clearly lower the out-of-fold loss, each model at its own size."""
+    """Return whether lines clearly lower the out-of-fold loss, each model at its own size."""
     assert plain.losses is not None
     assert lined.losses is not None
     seen = ~np.isnan(lined.losses[0])
@@ -244,7 +244,7 @@ def do_lines_help(plain: Size, lined: Size, weights: FloatArray) -> bool:
 
 
 def mean_losses(losses: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the mean loss of each size over the rows that were held out."""
+    """Return the mean loss of each size over the held-out rows."""
     seen = ~np.isnan(losses[0])
     return np.asarray(np.average(losses[:, seen], axis=1, weights=weights[seen]))
 
@@ -264,7 +264,7 @@ def choose_size(losses: FloatArray, weights: FloatArray, how: str = "cv") -> int
     "cv" is the smallest size that keeps most of the largest gain over no rules, but not less than
     the best of up to `READABLE` rules: where the gain is certain, the smallest that keeps nearly
     all of it, otherwise the largest whose loss is alike, because models of all rows profit from
-    more rules than those of the folds. "one-se" is the smallest size within one standard error of
+    more rules than models of folds. "one-se" is the smallest size within one standard error of
     the best.
     """
     seen = ~np.isnan(losses[0])
@@ -292,7 +292,7 @@ def choose_sizes(losses: FloatArray, weights: FloatArray, how: str = "cv") -> In
 
 
 def _apply_rule(means: FloatArray, errors: Callable[[int], FloatArray], how: str) -> int:
-    """Choose by mean losses, and the standard errors of their differences from those of a size."""
+    """Choose a size by mean losses and the standard errors of their differences from one size."""
     if how == "one-se" or len(means) == 1:
         best = int(np.argmin(means))
         return int(np.argmax(means <= means[best] + errors(best)))

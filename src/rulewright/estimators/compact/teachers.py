@@ -1,10 +1,10 @@
-"""Teachers of compact rules: ensembles whose probabilities are targets beside labels.
+"""Teachers of compact rules: ensembles whose probabilities are mixed with the labels as targets.
 
 A label says what happened in a row, the probabilities of an ensemble about how often it does: few
 rules that learn from both fit less noise. Teachers are shared by the folds. Each leaves out one
 fold, or two where rows are few; the search of a fold learns from the mean of the teachers that did
-not see its held-out rows, the final search from the mean of all. Most rows thus get targets from
-some teachers that did not see their labels.
+not see its held-out rows, the final search from the mean of all. So nearly all rows get targets
+from some teachers that did not see their labels.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Teachers:
     def learn(
         self, repeats: Sequence[Folds], random: np.random.RandomState, n_threads: int
     ) -> None:
-        """Learn all teachers: for each repetition of the folds those that leave out some of them.
+        """Learn all teachers: for each repetition, one teacher per left-out set of folds.
 
         Without folds one teacher learns from all rows.
         """
@@ -103,7 +103,7 @@ class Teachers:
         return round(float(np.mean([one.n_rules for one in self._all]))) if self._all else 0
 
     def targets(self, place: tuple[int, int] | None) -> FloatArray:
-        """Return what is taught without the fold of a repetition, or of all rows."""
+        """Return the teachers' mean without the fold of a repetition, or from all rows."""
         return self.probabilities(*(place or (None, None))) if self.given is None else self.given
 
     def probabilities(self, repeat: int | None = None, fold: int | None = None) -> FloatArray:

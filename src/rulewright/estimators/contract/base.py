@@ -1,4 +1,4 @@
-"""What all learners share: reading data, and everything after `fit` through the model."""
+"""Base of all learners: reads data, and delegates to the model after `fit`."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ Classes = TypeVar("Classes", bound=ClassModel)
 ORDINAL = (
     'Whether the classes form a scale: rules then vote for "at least" or "at most" a class. A list '
     "has the classes from low to high; True takes the order that ordered categories declare, or "
-    "else that of numbers. The order of words is never guessed."
+    "else numeric order. The order of words is never guessed."
 )
-"""What the parameter `ordinal` of learners does."""
+"""Documentation of the parameter `ordinal`."""
 
 
 class TableEstimator(
     Parameterised,
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Base of all that is fitted to tables: shared parameters, and reading."""
+    """Base of estimators that are fitted to tables: shared parameters, and reading."""
 
     PAPER: ClassVar[Mapping[str, Any]] = {}
     """The settings published with the paper, where they differ from the defaults or may differ."""
@@ -71,11 +71,11 @@ class TableEstimator(
 
     categorical_features: Any = Parameter(
         CheckedByFit("list of str or int, or None"),
-        "Columns to treat as nominal although they hold numbers.",
+        "Numeric columns to treat as nominal.",
         default=None,
     )
     random_state: Any = Parameter(
-        CheckedByFit("int, RandomState or None"), "Seed of all random draws.", default=None
+        CheckedByFit("int, RandomState or None"), "Random seed.", default=None
     )
     n_jobs: int | None = Parameter(
         CheckedByFit("int or None"), "Threads; the model does not depend on it.", default=None
@@ -88,7 +88,7 @@ class TableEstimator(
         return cls(**{**cls.PAPER, **overrides})
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters of this learner, and by ``name__parameter`` those of one inside it."""
+        """Set parameters of this learner, or ``name__parameter`` of a nested learner."""
         for name in params:
             if name.partition("__")[0] not in self.DOMAINS:
                 offer = offer_names(name, [*self.DOMAINS])
@@ -141,11 +141,11 @@ class RuleEstimator(TableEstimator, Generic[Model]):
     """
 
     TASK: ClassVar[Task]
-    """What its target holds."""
+    """The task of the learner."""
     CROSS_VALIDATES: ClassVar[bool] = False
     """Whether `fit` runs folds and keeps their out-of-fold answers in `held_out_`."""
     NO_RULES: ClassVar[str] = NO_RULES
-    """What a fit says of a model without rules."""
+    """Reason that a warning gives for a model without rules."""
     _is_nested = False  # a copy that another fit makes warns of nothing
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -154,7 +154,7 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         Parameters
         ----------
         X : array, dataframe, dict of columns, path of a file or Table
-            The table; missing values and nominal columns are taken as they are.
+            The table; missing values and nominal columns need no preprocessing.
         y : array-like or str, optional
             Class labels or numbers, or the name of the column of X that holds them; by default the
             target that a Table was read with.
@@ -180,14 +180,14 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         return self
 
     def _training_rows(self, table: Table) -> Any:
-        """Return the rows of the table with what is learned from them."""
+        """Return the training rows of a table."""
         raise NotImplementedError
 
     def _warn_of_rows(self, rows: Any) -> None:
-        """Warn of what harms this learner, once for each `fit`; by default of nothing."""
+        """Warn of problems in the rows, once per `fit`; by default there is no check."""
 
     def _warn_of_model(self, rows: Any) -> None:
-        """Warn of a model without rules, unless that was asked for."""
+        """Warn of a model without rules, unless `max_rules` is 0."""
         if not self._is_nested and getattr(self, "max_rules", None) != 0:
             warn_of_no_rules(self.model_, rows.n_rows, type(self).__name__, self.NO_RULES)
 
@@ -200,7 +200,7 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         return model
 
     def _decided(self, model: Model, rows: Any) -> Model:
-        """Let the model choose its answers as asked for; numbers leave no choice."""
+        """Return the model with the requested decision; regression has none."""
         return model
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -208,7 +208,7 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         return self._get_model().predict(X, n_threads=self._n_threads)
 
     def explain(self, X: Any) -> Any:
-        """Tell which rules fired on each row and what each added."""
+        """Explain each row: which rules applied and what each added."""
         return self._get_model().explain(X)
 
     @property
@@ -275,7 +275,7 @@ class RuleClassifier(
 
     class_weight: Any = Parameter(
         CheckedByFit('dict, "balanced" or None'),
-        "Factors of the weights of the classes.",
+        "Class weights; they multiply the row weights.",
         default=None,
     )
     decision: Any = Parameter(
@@ -307,7 +307,7 @@ class RuleClassifier(
         return rows
 
     def _decided(self, model: Classes, rows: TrainingSet) -> Classes:
-        """Let the model decide as asked for."""
+        """Return the model with the requested decision."""
         return self._with_decision(model, rows.class_weights)
 
     def _warn_of_model(self, rows: TrainingSet) -> None:
@@ -317,7 +317,7 @@ class RuleClassifier(
             warn_of_unpredicted(self.model_, rows, type(self).__name__)
 
     def _with_decision(self, model: Classes, class_weights: FloatArray) -> Classes:
-        """Note the class shares of the training rows, and let the model decide as asked for."""
+        """Store the class shares of the training rows, and set the requested decision."""
         shares = share_classes(class_weights)
         model = model.with_summary({**model.summary, "class_shares": shares})
         if isinstance(self.decision, str) and self.decision == "accuracy":
@@ -349,14 +349,14 @@ def share_classes(class_weights: FloatArray) -> list[float]:
 
 
 def positive_of_two(positive_class: Any, rows: TrainingSet) -> int:
-    """Return the class that rules describe, of two: the one named, or the lighter one."""
+    """Return the class that rules describe: the named class, or the one with less weight."""
     if positive_class is None:
         weights = rows.class_weights
         return 0 if weights[0] < weights[1] else 1
     labels = rows.classes.tolist()
     if not np.isscalar(positive_class) or positive_class not in labels:
         names = ", ".join(map(repr, labels))
-        raise ValueError(f"positive_class={positive_class!r} is no class. The classes are: {names}")
+        raise ValueError(f"positive_class={positive_class!r} is not one of the classes: {names}")
     return int(labels.index(positive_class))
 
 
@@ -368,9 +368,9 @@ def ordered_target(target: Target, ordinal: Any) -> Target:
     target : Target
         The classes of the rows.
     ordinal : bool or sequence
-        False leaves them as they are; True takes the order that ordered categories declare, or
-        else that of numbers, and is an error for other classes; a sequence has the classes from
-        low to high.
+        False leaves them unordered. True takes the declared order of ordered categories, or else
+        numeric order, and is an error for other classes. A sequence lists the classes from low to
+        high.
     """
     if ordinal is False:
         return target
@@ -385,7 +385,7 @@ def ordered_target(target: Target, ordinal: Any) -> Target:
         return target
     found = target.declared or tuple(map(str, target.classes))
     raise DataError(
-        "ordinal=True takes the order of numbers or of ordered categories, but the classes are "
+        "ordinal=True takes numeric order or the order of ordered categories, but the classes are "
         f"words without an order: {', '.join(map(repr, found))}. List them from low to high, as in "
         "ordinal=['low', 'medium', 'high'], or declare ordered categories."
     )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 POOLED = "the other labels are split as one"
 EACH_LABEL = "all labels are used, and rules on rare ones fit noise"
-"""What a learner does with such a column."""
+"""How a learner treats such a column."""
 
 
 def warn_of_many_labels(rows: LearningRows[Any], learner: str, what: str) -> None:

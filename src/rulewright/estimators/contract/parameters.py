@@ -21,14 +21,14 @@ from rulewright.data import offer_names
 
 
 class Domain(Protocol):
-    """What a parameter may be."""
+    """Allowed values of a parameter."""
 
     def accepts(self, value: object) -> bool:
-        """Tell whether the value is allowed."""
+        """Return whether the value is allowed."""
         ...
 
     def parse(self, text: str) -> object:
-        """Read a value from the command line; NotImplementedError if texts cannot say it."""
+        """Read a value from the command line; NotImplementedError if text cannot express it."""
         ...
 
 
@@ -41,7 +41,7 @@ class Integer:
     words: tuple[str, ...] = ()
 
     def accepts(self, value: object) -> bool:
-        """Tell whether the value is allowed."""
+        """Return whether the value is allowed."""
         if value is None:
             return self.optional
         if isinstance(value, str):
@@ -72,7 +72,7 @@ class Real:
     words: tuple[str, ...] = ()
 
     def accepts(self, value: object) -> bool:
-        """Tell whether the value is allowed."""
+        """Return whether the value is allowed."""
         if value is None:
             return self.optional
         if isinstance(value, str):
@@ -107,7 +107,7 @@ class Choice:
     optional: bool = False
 
     def accepts(self, value: object) -> bool:
-        """Tell whether the value is allowed."""
+        """Return whether the value is allowed."""
         if value is None:
             return self.optional
         return isinstance(value, str) and value in self.words
@@ -133,7 +133,7 @@ class Named:
     optional: bool = False
 
     def accepts(self, value: object) -> bool:
-        """Tell whether the value is allowed."""
+        """Return whether the value is allowed."""
         if value is None:
             return self.optional
         if isinstance(value, str):
@@ -173,7 +173,7 @@ class Flag:
     words: tuple[str, ...] = ()
 
     def accepts(self, value: object) -> bool:
-        """Tell whether the value is allowed."""
+        """Return whether the value is allowed."""
         return isinstance(value, bool) or (isinstance(value, str) and value in self.words)
 
     def parse(self, text: str) -> object:
@@ -191,7 +191,7 @@ class Splitting:
     optional: bool = False
 
     def accepts(self, value: object) -> bool:
-        """Tell whether the value is allowed."""
+        """Return whether the value is allowed."""
         if value is None or isinstance(value, str):
             return self.optional and value is None
         splits = callable(getattr(value, "split", None)) or isinstance(value, Iterable)
@@ -212,7 +212,7 @@ class OrderDomain:
     """Whether classes have an order, or the classes from low to high."""
 
     def accepts(self, value: object) -> bool:
-        """Tell whether the value is allowed."""
+        """Return whether the value is allowed."""
         return isinstance(value, bool | list | tuple | np.ndarray)
 
     def parse(self, text: str) -> object:
@@ -236,7 +236,7 @@ class CheckedByFit:
         return True
 
     def parse(self, text: str) -> object:
-        """Refuse: a text cannot say such a value."""
+        """Raise an error: text cannot express such a value."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -264,13 +264,13 @@ def Parameter(  # noqa: N802 - reads like a type in the declarations
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(Parameter,))
 class Parameterised:
-    """Base of learners: a subclass declares parameters, and those of its bases come after them.
+    """Base of learners: a subclass declares parameters, which precede the inherited ones.
 
     Fitted attributes must not be annotated in the body of a subclass: `__init__` would take them.
     """
 
     DOMAINS: ClassVar[Mapping[str, Domain]] = {}
-    """What each parameter may be, in the order of the documentation."""
+    """The domain of each parameter, in the order of the documentation."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -282,7 +282,7 @@ class Parameterised:
         declared = {one.name: one for one in fields(cast("Any", cls))}
         order = _own_first(cls, declared)
         cls.DOMAINS = {name: declared[name].metadata["domain"] for name in order}
-        # Those that need no name come first, as in the signature.
+        # Positional parameters come first, as in the signature.
         listed = sorted((declared[name] for name in order), key=lambda one: bool(one.kw_only))
         cls.__doc__ = _document(inspect.cleandoc(cls.__doc__ or ""), listed)
         init = cast("Any", cls.__init__)
@@ -306,7 +306,7 @@ class Parameterised:
 
 
 def _own_first(cls: type, declared: Iterable[str]) -> list[str]:
-    """Order parameters by the class that introduces them: those of common bases come last."""
+    """Order parameters by the class that introduces them, common bases last."""
     places = {
         name: place
         for place, part in enumerate(cls.__mro__)

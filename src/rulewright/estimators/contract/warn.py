@@ -51,7 +51,7 @@ def warn_caller(text: str, category: type[UserWarning]) -> None:
 
 
 def warn_of_data(table: Table, learner: str) -> bool:
-    """Warn of what `find_signs` finds; return whether the target is constant."""
+    """Warn of the findings of `find_signs`; return whether the target is constant."""
     found = find_signs(table)
     for one in found[:_SHOWN]:
         where = "" if one.column is None else f"column {one.column!r}: "

@@ -42,7 +42,7 @@ def _class_factors(rows: TrainingSet, class_weight: Any) -> FloatArray:
         known = classes.tolist()
         if strange := [label for label in class_weight if label not in known]:
             names = ", ".join(map(repr, known))
-            raise ValueError(f"{strange[0]!r} is no class of the target. The classes are: {names}")
+            raise ValueError(f"{strange[0]!r} is not a target class. The classes are: {names}")
     elif not isinstance(class_weight, str) or class_weight != "balanced":
         raise ValueError('must be a dict {class: weight}, "balanced" or None')
     factors = np.ones(len(classes))
@@ -60,7 +60,7 @@ def _class_factors(rows: TrainingSet, class_weight: Any) -> FloatArray:
 
 
 def note_weights(rows: LearningRows[Any], class_weight: Any) -> dict[str, str]:
-    """Return what the summary of a model says of its weights: nothing if all rows count alike.
+    """Return the summary entries about weights; none if all rows have equal weight.
 
     With ``"class_weight"`` or ``"sample_weight"`` as ``summary["weights"]``, counts and shares of
     rules are sums of weights and not numbers of rows. Weights of classes hide which of two is rare:

@@ -134,7 +134,7 @@ class MeanOptimism(PrecisionCorrection):
         differences = hits / total - hits_out / total_out
         excess = max(0.0, float(np.average(differences, weights=1 / chance)))
         spread = float(np.average((differences - excess) ** 2 - chance, weights=1 / chance))
-        # Few rules hardly determine the variance: use at least that of an exponential law.
+        # Few rules hardly determine the variance: use at least an exponential law's.
         return cls(excess, max(spread, excess**2))
 
     def expected_weights(self, heads: Sequence[Head], weights: FloatArray) -> FloatArray:
@@ -291,7 +291,7 @@ def _parts(
 
 
 def _take_copies(merged: MergedRows, copies: NDArray[np.intp]) -> TrainingSet:
-    """Return some copies as rows, or as row weights if most rows have many copies."""
+    """Return some copies as rows, or as row weights if there are many copies per row."""
     if len(merged.place) <= MANY_COPIES * len(merged.rows):
         return replace(merged.rows.take(merged.place[copies]), weights=merged.weights[copies])
     chosen = np.zeros(len(merged.place), dtype=np.bool_)

@@ -74,7 +74,7 @@ def fit_start(rows: TrainingSet, settings: BoostingSettings) -> Start | None:
     """Fit intercepts and lines; None if no line lowers the loss."""
     from rulewright.weighting import LineFit  # noqa: PLC0415 - imports all solvers
 
-    # Separate random numbers: without useful lines the rules equal those of a fit without lines.
+    # Separate random numbers: without useful lines the rules equal a fit without lines.
     rows = choosing_rows(rows, np.random.RandomState(0), MOST_ROWS)
     terms = allowed_terms(rows.table, rows.weights, settings.constraints)
     if not terms:

@@ -138,7 +138,7 @@ def make_nearest_rules(
     """Create a model of the rules, in the order that breaks ties.
 
     Of rules with the same conditions only the first can decide a row; it gets the rows that all of
-    them won. Rows won are smoothed by `accuracy`, that of a rule on rows unlike its own.
+    them won. Rows won are smoothed by `accuracy`, a rule's accuracy on unfamiliar rows.
     """
     rows = examples.rows
     number: dict[Hashable, int] = {}

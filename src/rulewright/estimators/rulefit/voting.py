@@ -128,7 +128,7 @@ class Voting(Method):
         return [_draw_rows(labels, share, random) for _ in range(self.n_repetitions)]
 
     def votes(self, ballots: Sequence[Ballot], n_columns: int) -> list[IntArray]:
-        """Give a vote to the terms with the largest weights at each penalty."""
+        """Return a vote to the terms with the largest weights at each penalty."""
         return [self._top(ballot) for ballot in ballots]
 
     def _top(self, ballot: Ballot) -> IntArray:

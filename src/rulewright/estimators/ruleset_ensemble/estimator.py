@@ -223,7 +223,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         return self.bagging or self.target_error is not None
 
     def _check_choices(self) -> None:
-        """Refuse settings that contradict each other."""
+        """Reject settings that contradict each other."""
         if self.single and len(self.classes_) > 2:
             raise ValueError(f"single=True needs two classes, not {len(self.classes_)}")
         if self.target_error is not None and self.abstain > 0:
@@ -262,7 +262,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         )
 
     def _check_rows(self, rows: TrainingSet) -> None:
-        """Refuse a single row, and warn about classes with one or two rows."""
+        """Reject a single row, and warn about classes with one or two rows."""
         if rows.n_rows < 2:
             raise ValueError(
                 f"{type(self).__name__} needs two rows or more, n_samples=1 is too few"

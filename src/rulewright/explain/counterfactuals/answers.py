@@ -126,7 +126,7 @@ class Counterfactuals:
         return self.text()
 
     def text(self, row_name: object = None) -> str:
-        """Format the solutions, one per line, and what is proven about them."""
+        """Format the solutions, one per line, and the proof status."""
         title = "row" if row_name is None else f"row {row_name}"
         lines = [f"{title}: {answer_text(self.answer, self.probability)}; to get {self.goal}:"]
         lines += [f"  {i}. {one}" for i, one in enumerate(self.found, 1)]
@@ -134,7 +134,7 @@ class Counterfactuals:
 
     @property
     def note(self) -> str:
-        """What is proven, or why there is no solution."""
+        """The proof status, or the reason why there is no solution."""
         if not self.found:
             return self.reason
         checked = f"{self.n_tried:,} changes checked"

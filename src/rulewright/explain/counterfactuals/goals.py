@@ -1,4 +1,4 @@
-"""Goals of a changed row: another class, or a range of numbers."""
+"""Goals of a changed row: another class, or a numeric range."""
 
 from __future__ import annotations
 

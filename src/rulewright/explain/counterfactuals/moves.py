@@ -216,7 +216,7 @@ def _unit(rows: Column | None, cuts: Sequence[float], parts: Sequence[Any], star
 
 
 def _is_whole(rows: Column | None, cuts: Sequence[float], start: float) -> bool:
-    """Return whether numbers are integers: those of the rows, else the start and its cuts."""
+    """Return whether the rows are integers; without rows, whether the start and its cuts are."""
     if rows is not None:
         known = rows.values[~rows.is_missing]
         return bool((known % 1 == 0).all()) and (math.isnan(start) or start % 1 == 0)

@@ -65,7 +65,7 @@ class AdditiveRules(ClassModel):
     rules : tuple of Rule
         The rules; their responses are added in this order.
     summary : dict
-        What the learner noted down, as JSON data.
+        Notes of the learner, as JSON data.
     steps : tuple of IsotonicSteps, optional
         Calibration, one for each class: probabilities are the steps at the margin of the scores,
         divided by their sum, and not the softmax.

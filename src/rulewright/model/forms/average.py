@@ -1,11 +1,11 @@
-"""Averages of models: each says probabilities, and counts by its weight.
+"""Averages of models: each member predicts probabilities, and counts by its weight.
 
-The score of a class is the weighted mean of the probabilities that the members give it; of a vote
-each member counts for the class that it predicts only, with the probability of that class.
-Probabilities are the scores divided by their sum, which for means is 1 but for rounding; those of a
-vote as if one more of the members were undecided, which keeps them from 0 and makes them no more
-than a rough estimate. The highest score wins, of equal ones the first class. Weighted probabilities
-are added up in pairs, so that the expression stays shallow for many members.
+The score of a class is the weighted mean of the members' probabilities. In a vote each member
+counts only for the class that it predicts, with the probability of that class. Probabilities are
+the scores divided by their sum, which for means is 1 except for rounding. A vote adds one undecided
+member, which keeps its probabilities above 0 and makes them a rough estimate only. The highest
+score wins; the first class wins a tie. Weighted probabilities are added up in pairs, so the
+expression stays shallow for many members.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class AveragedModel(ClassModel):
         members = tuple(self.members)
         rules = tuple(rule for member in members for rule in getattr(member, "rules", ()))
         if self.rules and tuple(self.rules) != rules:
-            raise ValueError("rules: an average has those of its members")
+            raise ValueError("rules: an average takes its rules from its members")
         vars(self).update(rules=rules)
         self._check_common()
         for k, member in enumerate(members):
@@ -134,7 +134,7 @@ class AveragedModel(ClassModel):
         return ClassProgram(self.schema, scores, labels, chances, chosen, costs=1.0 - chances)
 
     def _member_node(self, member: ClassModel) -> Node:
-        """Return what a member counts for, before it is weighed."""
+        """Return the votes or probabilities of a member, before weighting."""
         said = member.program
         if self.combine == "mean":
             return said.probabilities
@@ -160,7 +160,7 @@ class AveragedModel(ClassModel):
         return [int(starts[k]) + i for k in self.by_weight for i in parts[k].rule_ids(row)]
 
     def explained_fields(self, found: Explanation, row: int) -> dict[str, Any]:
-        """Return what each member says of a row, the heaviest first."""
+        """Return the prediction of each member for a row, the heaviest first."""
         said = [
             {
                 "model": k,
@@ -173,7 +173,7 @@ class AveragedModel(ClassModel):
         return {"members": said}
 
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
-        """Return what the members say and why, the heaviest first."""
+        """Return the members' predictions and reasons, the heaviest first."""
         shown = select_shown(self.by_weight, max_reasons)
         rest = []
         if hidden := self.by_weight[len(shown) :]:
@@ -183,7 +183,7 @@ class AveragedModel(ClassModel):
         return RowReasons(ReasonLine("weight", "says", "because"), reasons, rest=rest)
 
     def _reason(self, k: int, part: ClassExplanation, row: int) -> Reason:
-        """Return what a member says; name its strongest rule, and count the others."""
+        """Return a member's prediction; name its strongest rule, and count the others."""
         chance, ids = part.probabilities[row, int(part.chosen[row])], part.rule_ids(row)
         why = "no rule applies"
         if ids:
@@ -207,7 +207,7 @@ class AveragedModel(ClassModel):
         return np.vstack([m.decided_bits(table, n_threads=n_threads) for m in self.members])
 
     def with_coverages(self, coverages: Sequence[Coverage | NumberCoverage]) -> Self:
-        """Return the same average with other counts of what the rules of its members cover."""
+        """Return the same average with other coverage counts of its members' rules."""
         given = iter(coverages)
         members = tuple(m.with_coverages([*islice(given, len(m))]) for m in self.members)
         return self._copy_with(members=members, rules=tuple(r for m in members for r in m.rules))

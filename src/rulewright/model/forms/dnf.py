@@ -65,7 +65,7 @@ class DnfModel(ClassModel):
     default_weights : tuple of float
         Training weight of each class on the rows where no rule applies.
     summary : dict
-        What the learner noted down, as JSON data.
+        Notes of the learner, as JSON data.
     """
 
     form: ClassVar[str] = "dnf"
@@ -157,7 +157,7 @@ class DnfModel(ClassModel):
 
     @cached_property
     def base_program(self) -> ClassProgram:
-        """The highest precision of each class; what it leaves to 1 goes to classes without one.
+        """The highest precision of each class; the remainder to 1 goes to classes without one.
 
         Unclaimed probability is shared in proportion to training weight plus 1, each share staying
         below the highest score; then all are divided by their sum.

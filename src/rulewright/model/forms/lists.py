@@ -1,12 +1,11 @@
-"""Lists of rules that say distributions: the first one that holds decides, or all of them count.
+"""Lists of rules with distributions: the first rule that applies decides, or all of them count.
 
-A rule of a decision list means something only after those before it. So its coverage, and the
-distribution that it says, are counted on the rows that reach it: those on which no rule before it
-holds. Where no rule holds, the default distribution decides. The label is the most probable class,
-of equal ones the first.
+A rule of a decision list depends on the rules before it. So its coverage and its distribution are
+counted on the rows that reach it, where no earlier rule applies. If no rule applies, the default
+distribution decides. The label is the most probable class; the first class wins a tie.
 
-The score of a class by unordered rules is what every row starts with plus, for each rule that
-holds, the weight of the rule times the probability that it says. With the covered training rows as
+The score of a class by unordered rules is a start value plus, for each rule that applies, the
+weight of the rule times its probability of the class. With the covered training rows as
 weights these are CN2's count vectors; with equal weights the rules vote; with posterior
 probabilities they are averaged. Probabilities are the scores divided by their sum. So the start
 decides where no rule applies, and elsewhere it keeps probabilities away from 0. The highest score
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DecisionList(ClassModel):
-    """Rules that are tried in their order; the first one that holds says the probabilities.
+    """Rules that are tried in order; the first rule that applies gives the probabilities.
 
     Parameters
     ----------
@@ -50,13 +49,13 @@ class DecisionList(ClassModel):
     classes : array-like
         Class labels: all strings, all integers, all floats or all booleans.
     rules : tuple of Rule
-        The rules; each says a distribution and covers training rows that no rule before it does.
+        The rules; each has a distribution and covers training rows that no earlier rule covers.
     default : tuple of float
         Probabilities of the classes where no rule applies.
     default_weights : tuple of float
         Training weight of each class on the rows where no rule applies.
     summary : dict
-        What the learner noted down, as JSON data.
+        Notes of the learner, as JSON data.
     """
 
     form: ClassVar[str] = "list"
@@ -114,7 +113,7 @@ class DecisionList(ClassModel):
         return ids[:1]
 
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
-        """Return the rule that decides, and why those before it do not hold."""
+        """Return the rule that decides, and why earlier rules do not apply."""
         decider = next(iter(found.rule_ids(row)), None)
         before = range(len(self.rules))[:decider][::-1]  # the nearest ones say most
         shown = select_shown(before, max_reasons)
@@ -176,7 +175,7 @@ _LISTED_CLASSES = 6
 
 
 def distribution_of(rule: Rule) -> tuple[float, ...]:
-    """Return the probabilities that a rule says."""
+    """Return the probabilities of a rule."""
     assert isinstance(rule.outcome, Says)
     return rule.outcome.distribution
 
@@ -211,7 +210,7 @@ class UnorderedRules(ClassModel):
     start : tuple of float
         What each class has before any rule applies, not all 0.
     summary : dict
-        What the learner noted down, as JSON data.
+        Notes of the learner, as JSON data.
     """
 
     form: ClassVar[str] = "unordered"
@@ -275,7 +274,7 @@ class UnorderedRules(ClassModel):
         return {self.effect_title: self.effect(rule), "class": rule.head.text(self.shown_names)}
 
     def preamble(self) -> str:
-        """Write what rules add, and what is predicted where none applies."""
+        """Describe what rules add, and the prediction where none applies."""
         k, total = self.preference[0], math.fsum(self.start)
         default = f"{self.shown_names[k]} with probability {self.start[k] / total:.3f}"
         if not self.rules:
@@ -310,7 +309,7 @@ class UnorderedRules(ClassModel):
 
 
 def counts_of(rule: Rule) -> NDArray[np.float64]:
-    """Return what a rule adds to the classes: its weight times what it says."""
+    """Return what a rule adds to the classes: its weight times its probabilities."""
     assert isinstance(rule.outcome, Says)
     return rule.outcome.weight * np.array(rule.outcome.distribution)
 

@@ -59,21 +59,21 @@ class NearestRules(ClassModel):
     classes : array-like
         Class labels: all strings, all integers, all floats or all booleans.
     rules : tuple of Rule
-        Conjunctions of closed intervals, single labels and "is missing" of nominal columns; of
-        equally near ones the first decides.
+        Conjunctions of closed intervals, single labels and "is missing" of nominal columns; the
+        first rule wins a tie.
     distances : tuple of NumberDistance and LabelDistance
         The distances of every column that rules have conditions on.
     class_weights : tuple of float
-        Training weight of each class: what is said if there is no rule.
+        Training weight of each class: the prediction if there is no rule.
     summary : dict
-        What the learner noted down, as JSON data.
+        Notes of the learner, as JSON data.
     """
 
     form: ClassVar[str] = "nearest"
     outcome: ClassVar[type[Outcome]] = Says
     fields: ClassVar[Fields] = Fields(
         {"distances": list_of(DISTANCE), "class_weights": CLASS_WEIGHTS},
-        about="The rule at the least distance decides.",
+        about="The nearest rule decides.",
     )
 
     schema: Schema

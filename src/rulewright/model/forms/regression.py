@@ -62,7 +62,7 @@ class RegressionRules(RuleModel):
     rules : tuple of Rule
         The rules, with outcomes ``Adds(0, response)``; they are added in this order.
     summary : dict
-        What the learner noted down, as JSON data.
+        Notes of the learner, as JSON data.
     linear : tuple of LinearTerm
         What numeric columns add, apart from the rules.
     """
@@ -95,7 +95,7 @@ class RegressionRules(RuleModel):
 
     @property
     def scope(self) -> str:
-        """What is predicted, for the title of the model."""
+        """The prediction, for the title of the model."""
         return "one number"
 
     @property
@@ -109,7 +109,7 @@ class RegressionRules(RuleModel):
         return "adds"
 
     def effect(self, rule: Rule) -> str:
-        """Write what a rule adds, in units of the target."""
+        """Write the contribution of a rule, in units of the target."""
         assert isinstance(rule.outcome, Adds)
         return rule.outcome.number_text
 

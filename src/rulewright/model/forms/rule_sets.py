@@ -213,7 +213,7 @@ def _is_index(value: object) -> bool:
 
 
 def _check_terms(members: Members, rules: Sequence[Rule]) -> None:
-    """Refuse terms that are there twice, in no rule set, or with the weight of another one."""
+    """Reject terms that are there twice, in no rule set, or with the weight of another one."""
     used = {term for sets in members for rule_set in sets for term in rule_set.terms}
     shares = term_shares(members, len(rules))
     seen: dict[TermKey, int] = {}
@@ -323,7 +323,7 @@ def _list(obj: Any, name: str) -> Sequence[Any]:
 
 
 def _figures(obj: Any, name: str) -> Figures:
-    """Read a list of numbers, finite and not negative, for each class."""
+    """Read a list of finite, nonnegative values for each class."""
     return tuple(
         tuple(_size(value, name) for value in _list(numbers, name)) for numbers in _list(obj, name)
     )

@@ -44,7 +44,7 @@ _MAX_SIZE = sys.float_info.max / 2
 def check_sums(
     intercepts: Sequence[float], rules: Sequence[Rule], linear: Sequence[LinearTerm] = ()
 ) -> None:
-    """Refuse amounts so large that a score or a difference of two scores could overflow."""
+    """Reject amounts so large that a score or a difference of two scores could overflow."""
     sizes = [abs(value) for value in intercepts]
     for rule in rules:
         for k in range(rule.head.first, rule.head.last + 1):
@@ -263,7 +263,7 @@ class LinearTerm:
 
 
 def check_linear(terms: Sequence[LinearTerm], schema: Schema, n_slopes: int) -> None:
-    """Refuse terms that do not fit a model; a column has one term at most."""
+    """Reject terms that do not fit a model; a column has one term at most."""
     for term in terms:
         if not isinstance(term, LinearTerm):
             raise ValueError(f"a linear term must be a LinearTerm, not {type(term).__name__}")

@@ -7,13 +7,13 @@ best score is above the second best is the margin; where it is below ``abstain``
 and still gives the label it holds for the best. One of two classes may have no rule sets: it is the
 opposite of the other, its score minus the other's, and the sign of a score decides.
 
-Scores are computed as ``(2 v - t) / t``, where v is the weight of the covering rule sets and t that
-of all, both added up in the order of the rule sets: so they are exactly 1 or -1 where all agree.
+Scores are computed as ``(2 v - t) / t``. v is the weight of the covering rule sets and t the weight
+of all, both added up in the order of the rule sets. So scores are exactly 1 or -1 if all agree.
 
 Probabilities come from the odds ``(1 + score) + smoothing * prior_k / sum of priors`` of each class
 k (the priors, where all odds are 0). Then the odds of every class but the predicted one are lowered
-to at most ``1 - 2**-50`` times those of the predicted one, so that the label is the most probable
-class, and all are divided by their sum. Without smoothing, where all rule sets agree the
+to at most ``1 - 2**-50`` times the odds of the predicted one, so that the label is the most
+probable class, and all are divided by their sum. Without smoothing, where all rule sets agree the
 probabilities are 0 and 1, which no finite sample supports.
 
 The rules of the model are the terms, each of them once for its class however many rule sets have
@@ -67,7 +67,7 @@ class RuleSetVotes(ClassModel):
     abstain : float
         The model abstains where the margin is smaller; 0 for never, 2 unless all rule sets agree.
     summary : dict
-        What the learner noted down, as JSON data.
+        Notes of the learner, as JSON data.
     smoothing : float
         How much the shares of the classes count in the probabilities; all scores count as 2.
     evidence : VoteEvidence, optional
@@ -86,7 +86,7 @@ class RuleSetVotes(ClassModel):
             "abstain": described("The model abstains where the margin is smaller.", WEIGHT),
         },
         {"smoothing": WEIGHT, "evidence": rule_sets.EVIDENCE},
-        "Rule sets vote for classes; one votes where any of its rules holds.",
+        "Rule sets vote for classes; a rule set votes where any of its rules applies.",
     )
 
     schema: Schema

@@ -94,7 +94,7 @@ class GraphRulesClassifier(FittedClasses):
     )
     cv: Any = Parameter(Splitting(), "Folds of the calibration: a number or a splitter.", default=5)
     random_state: Any = Parameter(
-        CheckedByFit("int, RandomState or None"), "Seed of all random numbers.", default=None
+        CheckedByFit("int, RandomState or None"), "Random seed.", default=None
     )
     n_jobs: int | None = Parameter(
         CheckedByFit("int or None"), "Number of threads; does not change the model.", default=None

@@ -104,7 +104,7 @@ class Combine:
 
     @property
     def looks_at_rows(self) -> bool:
-        """Mutual information is that of rows."""
+        """Whether rows are needed: mutual information is computed on them."""
         return self.choose != "all"
 
     def blocks(self, sources: Sources) -> Iterator[RuleBlock]:

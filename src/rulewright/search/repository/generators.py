@@ -251,7 +251,7 @@ class FromFunction:
 
 
 def check_generator(generator: Generator) -> None:
-    """Refuse an invalid id, limit or list of columns."""
+    """Reject an invalid id, limit or list of columns."""
     if not isinstance(generator.id, str):
         raise BiasError(type(generator).__name__, f"id={generator.id!r} must be a string")
     if generator.limit is not None:

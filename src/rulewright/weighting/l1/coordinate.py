@@ -212,7 +212,7 @@ class Newton:
         return self.problem.loss(scores) + penalty * self.problem.penalty_of(a)
 
     def _quadratic(self, scores: FloatArray, renewed: bool) -> CrossProducts:
-        """Give cross-products under the curvature at the scores, or under one like it."""
+        """Return cross-products under the curvature at the scores, or under one like it."""
         problem, design = self.problem, self.problem.design
         weights = design.weights * problem.datafit.curvature(problem.y, scores)
         kept = self.products

@@ -157,7 +157,7 @@ class SPGL1(Solver):
     def bpdn(self, problem: L1Problem, sigma: float) -> L1Solution:
         """Solve the BPDN form: at most sigma for the norm of the residual.
 
-        The minimum residual is that of least squares; for smaller sigma this solution is returned.
+        Least squares has the minimum residual; for smaller sigma it is returned.
         """
         self._check(problem)
         if not sigma >= 0:

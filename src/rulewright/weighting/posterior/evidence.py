@@ -1,6 +1,6 @@
 r"""Log evidence of models that partition the rows, and log weights of rules that cover a row.
 
-Evidence follows Buntine, and Domingos (1997, eq. 1 to 7); the schemes for single rules are those of
+Evidence follows Buntine, and Domingos (1997, eq. 1 to 7); the schemes for single rules are from
 his section 3. A rule covers :math:`n_r` of n examples with class counts :math:`e_{r,j}`; its
 complement has :math:`e_j - e_{r,j}`. Scheme 1 divides the likelihood of the covered classes by the
 likelihood under the overall class shares: :math:`n_r KL(p_r \| p)`, half of CN2's likelihood-ratio
@@ -47,8 +47,8 @@ def log_evidence(
         The probability of a class in a region: its share; (e + 1) / (n + C); (e + m p) / (n + m);
         or the likelihood integrated over a uniform Dirichlet distribution.
     learned : array-like of shape (regions, classes), optional
-        The counts that the probabilities are estimated from; by default those of the evaluated
-        rows.
+        The counts that the probabilities are estimated from; by default the counts of the
+        evaluated rows.
     prior : array-like of shape (classes,), optional
         The p of the m-estimate; by default the class shares of the learning counts.
     m : float

@@ -1,1 +1,1 @@
-"""FOIL: clauses by information gain, as long as they are shorter than what they explain (1990)."""
+"""FOIL: clauses by information gain, each shorter than the rows that it explains (1990)."""

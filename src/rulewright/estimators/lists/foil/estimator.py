@@ -28,9 +28,9 @@ class FOILClassifier(CoveringClassifier):
 
     A clause is grown by the gain
     :math:`p' (\log_2 \frac{p'}{p' + n'} - \log_2 \frac{p}{p + n})` on the uncovered positives and
-    all negatives. It ends when it covers no negative, when nothing gains, or when its bits exceed
-    those of listing its positives. A clause is kept if its accuracy is high enough; otherwise the
-    class is done. There is no pruning.
+    all negatives. It ends when it covers no negative, when nothing gains, or when it needs more
+    bits than a list of its positives. A clause is kept if its accuracy is high enough; otherwise
+    the class is done. There is no pruning.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ def cover_by_clauses(problem: OneClass, min_accuracy: float) -> list[FoundRule]:
 
 
 def short_clause(problem: OneClass, rows: RowArray) -> FoundRule | None:
-    """Grow a clause; stop before its bits exceed those of the positives that it covers."""
+    """Grow a clause; stop before it needs more bits than a list of its positives."""
     clause = problem.grow(rows)
     if clause is None:
         return None

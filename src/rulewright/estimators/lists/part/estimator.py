@@ -28,7 +28,7 @@ class PARTClassifier(BranchingClassifier):
     r"""A decision list: the largest leaf of one partial C4.5 tree after another.
 
     The remaining rows are split by the best test of C4.5. The subset with minimum entropy is split
-    further, until all branches of a node are leaves. The leaf with the most rows becomes a rule,
+    further, until all branches of a node are leaves. The largest leaf becomes a rule,
     its rows are removed, and the tree is discarded. The last rule is the default. There is no
     global optimisation, and no randomness.
 

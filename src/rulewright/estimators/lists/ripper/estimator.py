@@ -110,7 +110,7 @@ class ClassRules:
 
     `counts` is the number of rules that cover each row; `owners` is the sum of their numbers (for a
     single rule, its number). `own` has the fixed-point weights, for and against the class, of the
-    rows that only one rule covers, by its number; `covered` those of all covered rows.
+    rows that only one rule covers, by its number; `covered` has the sums over all covered rows.
     """
 
     def __init__(self, problem: OneClass) -> None:
