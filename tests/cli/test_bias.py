@@ -27,7 +27,8 @@ def test_without_a_file_all_columns_are_used(cli, loans):
     args = (*QUICK[:-1], 3, "--set", "max_candidates=60", "--set", "capacity=0.2")
     result = cli("learn", loans, *args)
     assert result.exit_code == 0, result.output
-    assert "RumbleClassifier" in result.stdout
+    assert "(3-fold cross-validation, pooled)" in result.stdout
+    assert "otherwise" in result.stdout
 
 
 def test_wrong_files_are_told_with_their_line(cli_failure, loans, write):

@@ -147,7 +147,7 @@ def test_equal_rows_give_the_shares_of_the_classes(make):
     np.testing.assert_allclose(est.predict_proba(X)[:, 1], 0.2, atol=0.03)
 
 
-@pytest.mark.filterwarnings("ignore:a class has a single row:UserWarning")
+@pytest.mark.filterwarnings("ignore:a class has one or two rows:UserWarning")
 @every_learner
 def test_a_class_of_one_row_spoils_nothing(make):
     """The other classes are told apart as without it."""
