@@ -227,5 +227,5 @@ def test_the_shell_completes(typed, offered):
 def test_exit_codes_are_in_the_help(cli):
     """The help tells what the exit codes mean."""
     words = " ".join(cli("--help").stdout.split())
-    assert "0 done; 2 wrong usage or input" in words
+    assert "0 success; 2 wrong usage or input" in words
     assert "130 interrupted" in words

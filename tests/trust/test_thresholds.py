@@ -116,7 +116,7 @@ def test_wrong_input_is_refused(est, rows):
     X, y = rows
     with pytest.raises(ValueError, match="positive='maybe': 'maybe' is not a class"):
         compare_thresholds(est, X, y, positive="maybe")
-    with pytest.raises(ValueError, match="no row of class 'yes'"):
+    with pytest.raises(ValueError, match="no row of the class 'yes'"):
         compare_thresholds(est, X, np.full(len(y), "no"))
     three = mlrules().fit(*mixed_table(np.random.default_rng(0), 90, n_classes=3))
     with pytest.raises(ValueError, match="needs two classes, but the model has 3"):
