@@ -49,6 +49,17 @@ def test_partitions_do_not_change_the_model(name, sample_rows, tmp_path):
     assert len(hashes) == 1
 
 
+def test_parts_of_a_dataframe_may_keep_its_index(tmp_path):
+    """Row names of pandas parts are no positions, and do not change the model."""
+    frame = mixed_table()
+    parts = [frame.iloc[550:], frame.iloc[:550]]
+    whole, divided = (
+        content_hash(fit_partitions(learner(), one, "y").model_, tmp_path)
+        for one in ([frame], parts)
+    )
+    assert whole == divided
+
+
 def test_weights_that_are_no_whole_numbers_do_not_depend_on_partitions(tmp_path):
     """Sums of weights are exact for any partitioning, and weight 0 leaves a row out."""
     frame = mixed_table()

@@ -212,7 +212,9 @@ def join_tables(tables: Sequence[Table]) -> Table:
     else:
         target = Numbers(np.concatenate([table.known_numbers.values for table in tables]))
     n_rows = sum(table.n_rows for table in tables)
-    return replace(first, columns=columns, n_rows=n_rows, target=target, weights=weights)
+    return replace(
+        first, columns=columns, n_rows=n_rows, target=target, weights=weights, index=None
+    )
 
 
 def _weights(table: Table) -> NDArray[np.float64]:
