@@ -88,7 +88,7 @@ def test_onnx_is_a_file(cli, model, tmp_path):
 @pytest.mark.parametrize(
     ("options", "part"),
     [
-        (["--to", "onnx"], "Give a file: -o model.onnx"),
+        (["--to", "onnx"], "Write it to a file: -o model.onnx"),
         ([], "Missing option '--to'"),
         (["--to", "java"], "'java' is not one of"),
         (["--to", "text", "--table", "t"], "--table goes with --to sql only"),

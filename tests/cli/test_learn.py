@@ -375,4 +375,6 @@ def test_rule_sets_are_learned_too(cli, loans, tmp_path):
     assert cli("predict", path, loans).stdout.splitlines()[0].endswith("abstains")
     refused = cli("learn", loans, "--target", "repaid", *options, "--forbid", "age")
     assert refused.exit_code == 2
-    assert "compact, mlrules, slipper, ripper, foil do" in " ".join(refused.output.split())
+    assert "Learners with them: compact, mlrules, slipper, ripper, foil." in " ".join(
+        refused.output.split()
+    )

@@ -197,7 +197,7 @@ def test_unordered_classes_have_no_direction():
         (Constraints(forbidden=["colr"]), r"no column 'colr'\. Did you mean color\?"),
         ({"monoton": {}}, r"no 'monoton'\. Did you mean monotone\?"),
         ({"monotone": {"color": "increasing"}}, "'color' is nominal"),
-        ({"required": ["a"], "forbidden": ["a"]}, "'a' is forbidden too"),
+        ({"required": ["a"], "forbidden": ["a"]}, "column 'a' is also forbidden"),
         ({"required": ["a", "b", "c"]}, "3 columns, but max_conditions is 2"),
         ("a <= 3", "must be Constraints or a dict"),
     ],

@@ -157,7 +157,7 @@ WRONG_FOR_FIT = {
         ([Base(["zz"])], "there is no column 'zz'. There are: a, b"),
     ],
     "positive_class": [
-        (value, "is none of 0, 1")
+        (value, "is not one of the classes: 0, 1")
         for value in ("no such class", 2, math.nan, [1], (0, 1), {}, np.array([0, 1]), pd.NA)
     ],
     "cost_matrix": [
@@ -177,11 +177,11 @@ WRONG_FOR_FIT = {
         ({}, "costs by name must be {true: {predicted: cost}}"),
     ],
     "class_weight": [
-        ("even", "'dict', a str among {'balanced'} or None"),
+        ("even", "must be a dict {class: weight}, .balanced. or None"),
         ({0: -1}, "weights must be finite and >= 0"),
         ({0: "x"}, "could not convert string to float: 'x'"),
-        ([1, 2], "'dict', a str among {'balanced'} or None"),
-        (3, "'dict', a str among {'balanced'} or None"),
+        ([1, 2], "must be a dict {class: weight}, .balanced. or None"),
+        (3, "must be a dict {class: weight}, .balanced. or None"),
     ],
     "constraints": [
         ("a <= 1", LISTED),
@@ -205,7 +205,7 @@ WRONG_FOR_FIT = {
     ],
     "categorical_features": [
         (3.5, "a list of columns, got 3.5"),
-        ("no such column", "no such column. The columns are: 'a', 'b', 'color', 'c'"),
+        ("no such column", "there is no such column. There are: a, b, color, c"),
         ([99], "there are only 4 columns"),
         ([["a"]], r"by name or position, got \['a'\]"),
     ],

@@ -245,7 +245,7 @@ def test_how_many_columns_a_half_may_choose():
     assert Stability(n_first=5).expected_false(50) == pytest.approx(25 / (0.5 * 50))
     X, y = planted(120)
     est = selector(method=Stability(n_pairs=2, max_false=0.1))
-    with pytest.warns(UserWarning, match="max_false=0.1: of 6 columns a half chooses at least one"):
+    with pytest.warns(UserWarning, match="max_false=0.1: each half selects one of 6 columns"):
         est.fit(X, y)
     assert est.expected_false_ == pytest.approx(1 / (0.5 * 6))
     assert selector().fit(X, y).expected_false_ is None

@@ -10,7 +10,7 @@ from sklearn.datasets import make_friedman1
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from rulewright import RuleFitRegressor, load_model, read_table
+from rulewright import DataWarning, ModelWarning, RuleFitRegressor, load_model, read_table
 from rulewright.estimators.rulefit.penalty import _fill
 from rulewright.explain import importance, partial_dependence
 from rulewright.kernels import ROW
@@ -219,6 +219,8 @@ def test_degenerate_tables(y):
     X = {"empty": [None] * 80, "one": [1.0] * 80, "n": ["a"] * 80}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", DataWarning)
+        warnings.simplefilter("ignore", ModelWarning)
         est = small().fit(X, y)
     assert len(est.model_) == 0
     np.testing.assert_allclose(est.predict(X), y.mean())

@@ -121,7 +121,7 @@ def test_one_ensemble_reads_saves_and_exports(single, tmp_path):
 def test_one_ensemble_is_for_two_classes():
     """More classes are an error; a single class is what it always was."""
     X, y = drawn_rows(n_classes=3)
-    with pytest.raises(ValueError, match="single=True is for two classes, not 3"):
+    with pytest.raises(ValueError, match="single=True needs two classes, not 3"):
         quick(single=True).fit(X, y)
     with pytest.raises(ValueError, match="single='yes' must be true or false"):
         quick(single="yes").fit(X, y)

@@ -124,8 +124,8 @@ def test_perfect_separation_gives_finite_confidences():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"positive_class": "maybe"}, r"'maybe' is none of 0, 1"),
-        ({"positive_class": [0, 1]}, r"\[0, 1\] is none of"),
+        ({"positive_class": "maybe"}, r"'maybe' is not one of the classes: 0, 1"),
+        ({"positive_class": [0, 1]}, r"\[0, 1\] is not one of the classes"),
         ({"positive_class": 1, "multiclass": "mh"}, "needs two classes"),
         ({"multiclass": "cost"}, "'cost' needs a cost_matrix"),
         ({"multiclass": "ovr", "cost_matrix": [[0, 1], [1, 0]]}, "others exclude it"),

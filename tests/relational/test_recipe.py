@@ -62,7 +62,7 @@ def test_json_round_trip():
     columns = tuple(RECIPE.schema_of(column) for column in COLUMNS)
     schema = Schema(columns, True, recipe=RECIPE)
     assert Schema.from_json(json.loads(json.dumps(schema.to_json()))) == schema
-    with pytest.raises(DataError, match="which is no column of the schema"):
+    with pytest.raises(DataError, match="which is not a column of the schema"):
         Schema.from_json(replace(schema, columns=columns[:2]).to_json())
 
 

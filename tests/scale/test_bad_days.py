@@ -61,8 +61,8 @@ def test_unequal_parts_are_named_with_the_column():
     first, second = parted(mixed_table(), 2)
     for other, message in (
         (second.assign(x0="a"), "column 'x0' holds numeric values in partition 0 and text in"),
-        (second.drop(columns="x2"), "partition 1 has no column 'x2', which others have"),
-        (second.assign(extra=1), "partition 0 has no column 'extra', which others have"),
+        (second.drop(columns="x2"), "partition 1 has no column 'x2', but others have"),
+        (second.assign(extra=1), "partition 0 has no column 'extra', but others have"),
         (second.assign(y=1), "the target holds text in partition 0 and numbers in partition 1"),
         (second.assign(x0=np.inf), "partition 1: .*x0"),
         (second.assign(y=None), "partition 1: .*missing"),

@@ -162,7 +162,7 @@ def test_a_client_and_matching_partitions_are_needed(client):
     rows = dd.from_pandas(mixed_table(60), npartitions=3)
     with pytest.raises(DataError, match="y has 1 partitions, but X has 3"):
         fit_partitions(learner(), rows, rows["y"].repartition(npartitions=1), client=client)
-    with pytest.raises(DataError, match="y is no Dask"):
+    with pytest.raises(DataError, match="y is not a Dask"):
         fit_partitions(learner(), rows, np.zeros(60), client=client)
 
 

@@ -164,7 +164,7 @@ at_least = [2]
     if prolog_or_error(lambda: pipeline.fit(tables)) is None:
         return
     assert pipeline.score(relations, relations.y) == 1.0
-    assert str(pipeline.queries_[0]) == 'parts(M, b, _) = "true"'
+    assert str(pipeline.queries_[0]) == "parts(M, b, _) = true"
     pipeline.model_.save(saved)
     with pytest.raises(BiasError, match="allow_code"):
         load_query_rules(saved).predict(relations)

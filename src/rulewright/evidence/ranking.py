@@ -169,5 +169,5 @@ def boyd_interval(average_precision: float, n: float) -> tuple[float, float]:
         return math.nan, math.nan
     middle = math.log(average_precision / (1.0 - average_precision))
     half = 1.959963984540054 / math.sqrt(n * average_precision * (1.0 - average_precision))
-    low, high = (1.0 / (1.0 + math.exp(-(middle + sign * half))) for sign in (-1, 1))
+    low, high = (0.5 + 0.5 * math.tanh(end / 2.0) for end in (middle - half, middle + half))
     return low, high

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _ON_TRAINING_ROWS = ("training", "outside", "corrected")
 _LEFT, _RIGHT = (-math.inf, False), (math.inf, False)
+_MOST = 1e15
+"""Counts beyond this have no digits after the point."""
 Cut = tuple[float, bool]
 """A place between values: just below a value, or just above it if the second part is True."""
 
@@ -135,8 +137,13 @@ def _count_steps(
     below = _solve(edges, len(cuts))
     found: list[NDArray[np.float64] | None] = []
     for (group, one), (other, two) in pairwise(below):
-        found.append(np.maximum(two - one, 0.0).round(9) if group == other else None)
+        found.append(_tidy(np.maximum(two - one, 0.0)) if group == other else None)
     return found
+
+
+def _tidy(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Remove what rounding has added; enormous weights stay."""
+    return counts.round(9) if counts.max(initial=0.0) < _MOST else counts
 
 
 def _solve(

@@ -49,7 +49,7 @@ def test_the_rules_of_the_golf_data():
         "outlook = overcast": ("Play", 70.7),
         "outlook = rain and windy = false": ("Play", 63.0),
         "outlook = sunny and humidity > 75": ("Don't", 63.0),
-        'outlook = rain and windy = "true"': ("Don't", 50.0),
+        "outlook = rain and windy = true": ("Don't", 50.0),
     }
     assert est.model_.default[1] > 0.5
     assert est.score(X, y) == 1.0

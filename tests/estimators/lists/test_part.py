@@ -18,7 +18,7 @@ def test_the_list_of_the_golf_data():
     found = [(str(rule.body), rule.class_weights) for rule in model.rules]
     assert found == [
         ("outlook = overcast", (0.0, 4.0)),
-        ('windy = "true"', (3.0, 1.0)),
+        ("windy = true", (3.0, 1.0)),
         ("outlook = rain", (0.0, 3.0)),
     ]
     assert model.default_weights == (2.0, 1.0)

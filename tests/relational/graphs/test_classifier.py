@@ -178,7 +178,7 @@ def test_molecules_are_drawn_with_matched_atoms():
     assert made.predict(["OCCCC", "NCC(C)C"]).tolist() == ["alcohol", "amine"]
     html = made.model_._repr_html_()
     assert html.count("<svg") == len(made.model_)
-    assert "THEN amine" in html
+    assert "points for amine" in html
     for text in ("CCO", "CCN"):
         explained = made.explain([text])
         assert explained._repr_html_().count("<svg") == max(1, len(explained.matches(0)))

@@ -35,7 +35,7 @@ def test_the_tree_of_the_golf_data():
     assert rules_of(brancher, grow_c45_tree(brancher)) == {
         "outlook = overcast": (4.0, 1),
         "outlook = rain and windy = false": (3.0, 1),
-        'outlook = rain and windy = "true"': (2.0, 0),
+        "outlook = rain and windy = true": (2.0, 0),
         "outlook = sunny and humidity <= 75": (2.0, 1),
         "outlook = sunny and humidity > 75": (3.0, 0),
     }

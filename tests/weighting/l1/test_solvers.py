@@ -272,7 +272,7 @@ def test_folds_are_problems_of_their_rows():
 def test_solvers_say_what_they_cannot_solve():
     """Losses, ridge penalties and grids that a solver is not made for are errors."""
     problem = problem_of(0)
-    with pytest.raises(ValueError, match="made for the loss squared, not logistic"):
+    with pytest.raises(ValueError, match="supports the loss squared, not logistic"):
         FPC().path(problem_of(0, datafit=Logistic()))
     with pytest.raises(ValueError, match="not ramp"):
         CoordinateDescent().path(problem_of(0, datafit=Ramp()))

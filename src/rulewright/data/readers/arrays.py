@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from decimal import Decimal
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -239,8 +240,9 @@ def _raw(nw: Any, series: Any, name: str, wanted: Wanted) -> Raw:
 
 
 def _has_large(series: Any) -> bool:
-    ends = (series.min(), series.max())  # None where all values are missing
-    return any(end is not None and abs(int(end)) > LARGEST_EXACT for end in ends)
+    ends = (series.min(), series.max())  # not numbers where all values are missing
+    numbers = [end for end in ends if isinstance(end, Integral | Decimal) and math.isfinite(end)]
+    return any(abs(int(end)) > LARGEST_EXACT for end in numbers)
 
 
 def _whole(value: Any) -> Any:
