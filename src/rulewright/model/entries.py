@@ -77,8 +77,7 @@ def _range_of(rule: Rule) -> Range | None:
     body, outcome = rule.body, rule.outcome
     if not isinstance(body, Conjunction) or not isinstance(outcome, Adds) or outcome.otherwise:
         return None
-    first = body.conditions[0] if len(body.conditions) == 1 else None
-    return first if isinstance(first, Range) else None
+    return body.only_range
 
 
 def _entry(model: RuleModel, places: list[int]) -> Entry:

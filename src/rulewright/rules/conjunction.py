@@ -97,6 +97,12 @@ class Conjunction:
         """Return the conjunction as plain data."""
         return [condition.to_json() for condition in self.conditions]
 
+    @property
+    def only_range(self) -> Range | None:
+        """The range of values that is the only condition, if it is one."""
+        first = self.conditions[0] if len(self.conditions) == 1 else None
+        return first if isinstance(first, Range) else None
+
     def __len__(self) -> int:
         return len(self.conditions)
 
