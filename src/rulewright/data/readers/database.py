@@ -156,7 +156,11 @@ class Blocks:
         return self._kept[wanted].pop(at)
 
 
-_TABLES = "SELECT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY table_oid"
+_ISOLATED = {**OFFLINE, "enable_external_access": "false"}
+"""A database from somebody else: what it computes reads no files."""
+_TABLES = """SELECT database_name, schema_name, table_name FROM duckdb_tables()
+WHERE NOT internal ORDER BY table_oid"""
+_VIEWS = "SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY view_oid"
 _CONSTRAINTS = """SELECT constraint_type, table_name, constraint_column_names, referenced_table,
 referenced_column_names FROM duckdb_constraints() ORDER BY table_oid, constraint_index"""
 
@@ -173,42 +177,77 @@ class DatabaseTables:
 def database_tables(path: Path) -> DatabaseTables:
     """Open the tables of a DuckDB file, which is not changed; columns are read on demand.
 
-    Columns of nested or binary types are left out.
+    Columns of nested or binary types are left out, and so are views: they are queries of whoever
+    made the file.
     """
-    duckdb = optional("duckdb")
-    try:
-        connection = duckdb.connect(str(path), read_only=True, config=OFFLINE)
-    except duckdb.Error as error:
-        reason = str(error).splitlines()[0]
-        raise DataError(f"{path}: not a readable DuckDB database: {reason}") from None
-    names = [name for (name,) in connection.execute(_TABLES).fetchall()]
+    database = _StoredDatabase(path)
+    tables: dict[str, str] = {}
+    for place in database.fetch(_TABLES, "fetchall"):
+        name = place[-1]
+        if name in tables:
+            raise DataError(
+                f"{path}: several schemas have a table {name!r}. Export one of them to a database "
+                "of its own, or rename it."
+            )
+        tables[name] = ".".join(map(_quote_name, place))
+    if not tables and (views := database.fetch(_VIEWS, "fetchall")):
+        raise DataError(
+            f"{path}: there is no table, only views, which are not run: {views[0][0]!r}. Store "
+            "their rows: CREATE TABLE ... AS SELECT * FROM ..."
+        )
     primary: dict[str, str] = {}
     foreign: dict[tuple[str, str], tuple[str, str]] = {}
-    for kind, table, columns, other, others in connection.execute(_CONSTRAINTS).fetchall():
+    for kind, table, columns, other, others in database.fetch(_CONSTRAINTS, "fetchall"):
         if len(columns) == 1 and kind == "PRIMARY KEY":
             primary[table] = columns[0]
         if len(columns) == 1 and kind == "FOREIGN KEY":
             foreign[table, columns[0]] = (other, others[0])
-    sources = {name: _source(connection, name, str(path)) for name in names}
+    sources = {name: database.source(name, place) for name, place in tables.items()}
     return DatabaseTables(sources, primary, foreign)
 
 
-def _source(connection: Any, table: str, path: str) -> Source:
-    name = _quote_name(table)
-    described = connection.execute(f"DESCRIBE SELECT * FROM {name}").fetchall()
-    types = {row[0]: row[1] for row in described if write_selection(row[1], "", "any") is not None}
-    names = tuple(types)
-    ((n_rows,),) = connection.execute(f"SELECT count(*) FROM {name}").fetchall()
+class _StoredDatabase:
+    """A DuckDB file. Names mean what DuckDB means by them, whatever the file defines."""
 
-    def load(position: int, wanted: Wanted) -> Raw:
-        column = names[position]
-        text = write_selection(types[column], _quote_name(column), wanted)
-        found = connection.execute(f"SELECT {text} AS c FROM {name}").fetchnumpy()
-        values = unmask(found["c"])
-        whole = wanted == "labels" and WHOLE_DECIMAL.fullmatch(types[column])
-        return Raw(as_objects(v and int(v) for v in values) if whole else values)
+    def __init__(self, path: Path) -> None:
+        self._path, self._error = path, optional("duckdb").Error
+        try:
+            self._connection = optional("duckdb").connect(
+                str(path), read_only=True, config=_ISOLATED
+            )
+        except self._error as error:
+            raise self._unreadable(error) from None
+        self.fetch("SET search_path = 'system.main'", "fetchall")
 
-    return Source(names, True, n_rows, load, f"{path}, table {table}")
+    def fetch(self, query: str, how: str) -> Any:
+        """Run a query and fetch its rows or columns."""
+        try:
+            return getattr(self._connection.execute(query), how)()
+        except self._error as error:
+            raise self._unreadable(error) from None
+
+    def _unreadable(self, error: Exception) -> DataError:
+        reason = str(error).partition("\n")[0]
+        return DataError(f"{self._path}: not a readable DuckDB database: {reason}")
+
+    def source(self, table: str, place: str) -> Source:
+        """Open a table by its name and its full place."""
+        described = self.fetch(f"DESCRIBE SELECT * FROM {place}", "fetchall")
+        types = {
+            row[0]: row[1] for row in described if write_selection(row[1], "", "any") is not None
+        }
+        names = tuple(types)
+        ((n_rows,),) = self.fetch(f"SELECT count(*) FROM {place}", "fetchall")
+
+        def load(position: int, wanted: Wanted) -> Raw:
+            column = names[position]
+            text = write_selection(types[column], _quote_name(column), wanted)
+            found = self.fetch(f"SELECT {text} AS c FROM {place}", "fetchnumpy")
+            values = unmask(found["c"])
+            whole = wanted == "labels" and WHOLE_DECIMAL.fullmatch(types[column])
+            return Raw(as_objects(v and int(v) for v in values) if whole else values)
+
+        return Source(names, True, n_rows, load, f"{self._path}, table {table}")
 
 
 def _quote_name(name: str) -> str:
