@@ -113,7 +113,7 @@ class HeadCurvature:
 
     def expect(self, heads: Sequence[Head], weights: FloatArray) -> FloatArray:
         """Sum weight times probability of its head, for each line of weights."""
-        sums, places = weights @ self._below.T, np.arange(len(heads))
+        sums, places = sum_products(weights, self._below), np.arange(len(heads))
         firsts, lasts = _ends(heads)
         found: FloatArray = sums[places, lasts + 1] - sums[places, firsts]
         return found
@@ -123,7 +123,7 @@ class HeadCurvature:
         found = np.empty(len(heads))
         for head, mine in _places(heads):
             p = self._between(np.array([head.first]), np.array([head.last]))[0]
-            found[mine] = weights[mine] @ (p * (1 - p))
+            found[mine] = sum_products(weights[mine], (p * (1 - p))[np.newaxis])[:, 0]
         return found
 
     def across(
@@ -140,13 +140,23 @@ class HeadCurvature:
         for head, mine in _places(heads):
             shared = np.maximum(firsts, head.first), np.minimum(lasts, head.last)
             own = self._between(np.array([head.first]), np.array([head.last]))
-            found[mine] = weights[mine] @ (values * (self._between(*shared) - own * p)).T
+            found[mine] = sum_products(weights[mine], values * (self._between(*shared) - own * p))
         return found
 
     def _between(self, firsts: IntArray, lasts: IntArray) -> FloatArray:
         """Return the probabilities (ranges, rows) of ranges of classes; an empty one has none."""
         found: FloatArray = self._below[np.maximum(lasts + 1, firsts)] - self._below[firsts]
         return found
+
+
+def sum_products(lines: FloatArray, others: FloatArray) -> FloatArray:
+    """Sum the products of each of the lines with each of the others.
+
+    BLAS has threads of its own for this, which for so few lines wait longer than they compute, and
+    whose number would change the last bits of the sums.
+    """
+    sums: FloatArray = np.einsum("ag,bg->ab", lines, others)
+    return sums
 
 
 def _ends(heads: Sequence[Head]) -> tuple[IntArray, IntArray]:

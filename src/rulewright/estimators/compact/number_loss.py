@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rulewright.encoding import PackedCovers
-from rulewright.estimators.compact.expansion import Expansion
+from rulewright.estimators.compact.expansion import Expansion, sum_products
 from rulewright.estimators.compact.losses import FittedResponses
 from rulewright.kernels import STAT, BoolArray, FloatArray, IntArray, RowArray, Score
 from rulewright.rules import Head
@@ -83,7 +83,7 @@ class NumberLoss:
         columns = rows.columns * signs[:, np.newaxis]
         means = columns @ rows.weights / self.total
         centred = columns - means[:, np.newaxis]
-        gram = (centred * rows.weights) @ centred.T + self.l2 * np.eye(len(columns))
+        gram = sum_products(centred * rows.weights, centred) + self.l2 * np.eye(len(columns))
         b = _not_negative(gram, centred @ rows.pulls)
         moved = b @ centred
         # The squares of a model without rules, and what the rules change of them.
@@ -125,13 +125,13 @@ class NumberLoss:
         values = np.concatenate(
             [problem.columns * signs[:, np.newaxis], np.ones((1, len(answers)))]
         )
-        second = (values * fitted.weights) @ values.T
+        second = sum_products(values * fitted.weights, values)
         places = np.arange(len(signs))
         second[places, places] += self.l2
         own_signs = np.array([1.0 if one.head.first else -1.0 for one in candidates])
         weights = fitted.weights_of(candidates, self.weights)
         own = np.array([self._curvature(one) for one in candidates])
-        products = weights @ np.concatenate([values, answers[np.newaxis]]).T
+        products = sum_products(weights, np.concatenate([values, answers[np.newaxis]]))
         across = own_signs[:, np.newaxis] * products
         pulls = np.array([one.hits for one in candidates]) - across[:, -1]
         variance = self.scale**2
