@@ -9,6 +9,7 @@ import io
 import itertools
 import json
 import math
+import re
 import textwrap
 from importlib import import_module
 from pathlib import Path
@@ -67,6 +68,7 @@ _FORMATS: dict[str, dict[str, Any]] = {
     ".html": {"format": "html", "inline": True},
 }
 _GRAPH, _LETTERS = (420, 300), 72
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
 
 
 def chart_of(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
@@ -114,7 +116,26 @@ def style_chart(chart: Whole, title: Any, text: str) -> Whole:
     chart = chart.configure_legend(labelFontSize=12, symbolStrokeWidth=2, labelLimit=0)
     chart = chart.configure_title(fontSize=14, anchor="start")
     chart = chart.properties(description=describe_chart(title, text))
-    return chart.properties(title=title) if title else chart
+    return without_tags(chart.properties(title=title) if title else chart)
+
+
+def without_tags(part: Any) -> Any:
+    """Return a chart, or a part of it, whose texts hold no tags: Altair writes them into pages.
+
+    Names of columns and labels may come from anywhere. A bracket before a letter, a slash or a
+    mark becomes one that only looks like it; `x < 3` stays what it is.
+    """
+    if isinstance(part, str):
+        return _TAG.sub("‹", part)
+    if isinstance(part, list | tuple):
+        return [without_tags(one) for one in part]
+    if isinstance(part, dict):
+        return {key: without_tags(one) for key, one in part.items()}
+    if isinstance(part, alt.SchemaBase):
+        part = part.copy(deep=False)
+        for name, value in part._kwds.items():  # noqa: SLF001 - Altair has no other way to all parts
+            part._kwds[name] = without_tags(value)  # noqa: SLF001
+    return part
 
 
 def describe_chart(title: Any, text: str) -> str:
@@ -175,7 +196,7 @@ def save_chart(chart: ChartType, path: str | os.PathLike[str]) -> None:
         raise ValueError(f"a chart is saved as .svg, .png or .html, not {target.name!r}")
     import_extra("vl_convert")
     drawn = io.BytesIO() if kind == ".png" else io.StringIO()
-    chart.save(drawn, **_FORMATS[kind])
+    without_tags(chart).save(drawn, **_FORMATS[kind])
     content = drawn.getvalue()
     if kind == ".svg" and isinstance(chart.description, str):
         label = Markup('<svg role="img" aria-label="{}" ').format(chart.description)
