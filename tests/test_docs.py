@@ -38,12 +38,18 @@ def build():
 
 
 def pages_by_change():
-    """Give every page; one that no change concerns is left to a full run."""
+    """Give every page; one that no change concerns is left to a full run.
+
+    Notes of research are run where they changed themselves: guides run the same code.
+    """
     changed = changes.changed_files()
-    same = pytest.mark.full("neither the page nor what it uses differs from main")
+    same = pytest.mark.full("neither the page nor, for a guide, what it uses differs from main")
     for page in [*PAGES, ROOT / "README.md"]:
         name, text = page.relative_to(ROOT).as_posix(), page.read_text()
-        run = changed is None or any(changes.concerns(file, name, text) for file in changed)
+        if page.parent.name == "research":
+            run = changed is not None and {name, "docs/build.py"} & set(changed)
+        else:
+            run = changed is None or any(changes.concerns(file, name, text) for file in changed)
         yield pytest.param(page, id=name, marks=() if run else same)
 
 

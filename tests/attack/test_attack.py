@@ -25,6 +25,7 @@ from attack import (
 from attack.attacks import ATTACKS
 from attack.attempts import Note, attempted
 from attack.harness import hammer, seeds_from
+from budget import is_full
 from rulewright.data import read_table
 from rulewright.model import load_model
 from rulewright.programs.parity import adversarial_rows
@@ -50,7 +51,7 @@ def no_postgres(monkeypatch):
 )
 def test_nothing_is_found(module, seeds, tmp_path):
     """A few seeds of the attacks that need no process of their own."""
-    for seed in range(seeds):
+    for seed in range(seeds if is_full else 1):
         folder = tmp_path / str(seed)
         folder.mkdir()
         report = attempted(module.attempt, seed, folder)

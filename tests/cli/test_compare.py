@@ -32,7 +32,7 @@ def test_learners_are_compared_on_a_file(cli, tmp_path):
     path = tmp_path / "data.csv"
     path.write_text(table())
     names = "mlrules:max_rules=10,slipper:max_rules=3:size=max,sl2:max_steps=100"
-    args = ["compare", path, "--target", "y", "--learners", names, "--folds", "3"]
+    args = ["compare", path, "--target", "y", "--learners", names, "--folds", "2"]
     result = cli(*args, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     content = json.loads((tmp_path / "out" / "compare-data.json").read_text())
@@ -64,7 +64,8 @@ def test_learners_are_compared_on_sets_with_ranks_and_tests(cli, tmp_path):
     ):
         assert text in page
     assert (tmp_path / "out" / "compare-uci35-part-error.svg").exists()
-    named = [*args, "--learners", "mlrules:max_rules=1", "--out", tmp_path / "out", "--name"]
+    named = ["compare", "--sets", "iris", "--folds", "2", "--learners", "mlrules:max_rules=1"]
+    named += ["--out", tmp_path / "out", "--name"]
     assert cli(*named, "one").exit_code == 0
     assert {path.name for path in (tmp_path / "out").glob("compare-one*.md")} == {"compare-one.md"}
     assert "letters, digits" in cli(*named, "../one").output

@@ -184,10 +184,10 @@ def test_given_rules_are_weighted():
 
 def test_solvers_and_losses():
     """Other solvers fit too; a loss that a solver does not know is refused."""
-    X, y = mixed()
-    few = {"max_candidates": 20, "penalty": "min", "cv": 2}
+    X, y = mixed(120)
+    few = {"max_candidates": 8, "penalty": "min", "cv": 2}
     expected = small(**few).fit(X, y).score(X, y)
-    for solver in (FPC(max_iter=50), SPGL1(tolerance=1e-4), PathBuild()):
+    for solver in (FPC(max_iter=50), SPGL1(tolerance=1e-4), PathBuild(step=0.05)):
         found = small(**few, solver=solver).fit(X, y).score(X, y)
         assert found == pytest.approx(expected, abs=0.05)
     with pytest.raises(ValueError, match="solver='fpc' has no loss='huber'"):

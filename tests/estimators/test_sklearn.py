@@ -48,6 +48,13 @@ NEEDS_BOTH = (
 """How the names of those checks begin that see more in a second configuration of a learner."""
 
 
+FEW_RULES = {
+    estimators.SL2Classifier: 2,
+    estimators.CompactRulesClassifier: 5,
+}
+"""How many rules those learners have that search long for each."""
+
+
 def name_of(check):
     return (check.func if isinstance(check, functools.partial) else check).__name__
 
@@ -55,12 +62,21 @@ def name_of(check):
 def instances(cls):
     """Make a learner with all defaults but a smaller budget, and one that sees all rows."""
     known = cls().get_params()
-    quick = {"n_samples": 3, "max_steps": 1000, "max_candidates": 200}
+    quick = {
+        "n_samples": 3,
+        "max_steps": 1000,
+        "max_candidates": 40,
+        "rules_per_class": 60,
+        "cv": 2,
+    }
     whole = {
-        "max_rules": 2 if cls is estimators.SL2Classifier else 25,
+        "max_rules": FEW_RULES.get(cls, 25),
+        "n_subsamples": 0,
+        "cv": 2,
         "size": "max",
         "max_candidates": 25,
-        "rules_per_class": 25,
+        "rules_per_class": 10,
+        "penalty": 0.02,
         "subsample": 1.0,
         "grow_share": 1.0,
         "max_terms": 2,
@@ -80,11 +96,15 @@ def all_checks():
                 name = f"{cls.__name__}-{kind}-{name_of(check)}"
                 dense = name.replace("_on_sparse_data", "_on_dense_data")  # the same of other input
                 if not {dense, name_of(check)} & NOT_FOR_US:
-                    yield pytest.param(instance, check, id=name, marks=marks_of(kind, check))
+                    yield pytest.param(instance, check, id=name, marks=marks_of(cls, kind, check))
 
 
-def marks_of(kind, check):
+def marks_of(cls, kind, check):
     """Leave checks of the second configuration to a full run where the first sees as much."""
+    if (cls, kind) == (estimators.RuleFitClassifier, "defaults") and "class_weight" in name_of(
+        check
+    ):
+        return pytest.mark.full("a path of penalties is long where classes weigh 1 and 10^7")
     if kind == "all_rows" or name_of(check).startswith(NEEDS_BOTH):
         return ()
     return pytest.mark.full("tags, types and containers do not depend on the configuration")

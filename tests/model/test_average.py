@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import checker
-from budget import examples
+from budget import always, examples
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, averages, churn_model, saved, write
 from rulewright.data import ColumnSchema, Schema
 from rulewright.model import (
@@ -204,8 +204,9 @@ def test_wrong_files(tmp_path, change, words):
         load_model(tmp_path / "wrong.json")
 
 
-def test_many_members_of_many_rules(tmp_path):
-    """Twenty members of a hundred rules each are saved, loaded and exported everywhere."""
+@pytest.mark.parametrize("n_rules", always([20], [20, 100], "a longer text of the same kind"))
+def test_many_members_of_many_rules(n_rules, tmp_path):
+    """Twenty members of many rules each are saved, loaded and exported everywhere."""
     rng = np.random.default_rng(0)
     members = []
     for _ in range(20):
@@ -215,14 +216,14 @@ def test_many_members_of_many_rules(tmp_path):
                 Adds(int(rng.integers(2)), float(rng.normal())),
                 Coverage.of((1.0, 2.0)),
             )
-            for _ in range(100)
+            for _ in range(n_rules)
         ]
         members.append(AdditiveRules(CHURN_SCHEMA, CLASSES, (0.0, 0.1), tuple(rules)))
     model = average(tuple(members), (0.05,) * 20)
     model.save(tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
     np.testing.assert_array_equal(loaded.predict_proba(CHURN_ROWS), model.predict_proba(CHURN_ROWS))
-    assert len(loaded) == 2000
+    assert len(loaded) == 20 * n_rules
     assert len(model.verify_exports().targets) == 4
 
 

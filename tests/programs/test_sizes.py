@@ -41,7 +41,7 @@ def votes(long, n_sets):
 )
 def test_a_long_term_of_many_rule_sets_is_written_once(form):
     """A term that many rule sets share is one column of SQL and one variable elsewhere."""
-    model = votes(LONG_FORMULAS[form], 400)
+    model = votes(LONG_FORMULAS[form], 150)
     for text in (model.to_sql(), model.to_sql(dialect="postgres"), model.to_python()):
         assert 50_000 < len(text) < 1_000_000
     assert len(model.to_javascript()) < 1_000_000
@@ -79,7 +79,7 @@ def test_a_text_that_is_too_long_is_refused(write, monkeypatch):
     monkeypatch.setattr(writer, "MAX_CHARACTERS", 100_000)
     rules = tuple(
         a_rule(Conjunction((Range("age", low=float(i)),)), Head(0, 99), 0.5, 1.0, (1.0,) * 100)
-        for i in range(2000)
+        for i in range(400)
     )
     model = AdditiveRules(CHURN_SCHEMA, list(range(100)), (0.0,) * 100, rules)
     with pytest.raises(ValueError, match="longer than 100,000 characters"):

@@ -33,7 +33,13 @@ if TYPE_CHECKING:
     from rulewright.comparison.trial import Job, Record
 
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-_PRELOADED = ["rulewright.comparison.trial"]
+_PRELOADED = [
+    "rulewright.comparison.trial",
+    "rulewright.comparison.learners",
+    "rulewright.estimators.mlrules",
+    "duckdb",
+]
+"""What trials import: scikit-learn alone takes more than a second."""
 
 
 def run_trials(
