@@ -116,7 +116,8 @@ def style_chart(chart: Whole, title: Any, text: str) -> Whole:
     chart = chart.configure_legend(labelFontSize=12, symbolStrokeWidth=2, labelLimit=0)
     chart = chart.configure_title(fontSize=14, anchor="start")
     chart = chart.properties(description=describe_chart(title, text))
-    return without_tags(chart.properties(title=title) if title else chart)
+    styled: Whole = without_tags(chart.properties(title=title) if title else chart)
+    return styled
 
 
 def without_tags(part: Any) -> Any:
@@ -126,7 +127,7 @@ def without_tags(part: Any) -> Any:
     mark becomes one that only looks like it; `x < 3` stays what it is.
     """
     if isinstance(part, str):
-        return _TAG.sub("‹", part)
+        return _TAG.sub("\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", part)
     if isinstance(part, list | tuple):
         return [without_tags(one) for one in part]
     if isinstance(part, dict):
