@@ -122,6 +122,8 @@ WRONG = {
     "estimates": ["counts", None],
     "beta": [-0.1, math.nan, math.inf, "1"],
     "n_draws": [0, 2.5, None],
+    "n_refits": [0, 2.5, None],
+    "win_counts": ["all", None],
 }
 """Values outside the declared domains, by parameter."""
 
