@@ -453,6 +453,7 @@ def ripper(**changed):
     """Make RIPPER with all parameters set: no test depends on the defaults."""
     settings = {
         "n_optimizations": 2,
+        "prune_by": "laplace",
         "grow_share": 2 / 3,
         "max_conditions": None,
         "min_weight": 2.0,
