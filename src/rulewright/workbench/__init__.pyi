@@ -1,3 +1,6 @@
+from .diff import ModelDifference as ModelDifference
+from .diff import RuleDifference as RuleDifference
+from .diff import compare_models as compare_models
 from .edits import EDITS as EDITS
 from .edits import Edit as Edit
 from .edits import EditError as EditError
@@ -5,6 +8,7 @@ from .edits import edit_of as edit_of
 from .edits import find_rule as find_rule
 from .log import EditLog as EditLog
 from .log import LogEntry as LogEntry
+from .log import describe_log as describe_log
 from .log import hash_model as hash_model
 from .preview import Preview as Preview
 from .session import Session as Session

@@ -230,7 +230,7 @@ class Add(Edit):
         rule = replace(_any_rule(model), body=read_body(self.text, model))
         if isinstance(model, DecisionList):
             return self._add_to_list(state, rule)
-        heads = [Head(0, 0)] if isinstance(model, RegressionRules) else self._heads(model)
+        heads = self._heads(model)
         if self.points is not None:
             if len(heads) > 1:
                 raise EditError(f"add {self.text}: points need a class: votes=...")
@@ -248,6 +248,8 @@ class Add(Edit):
 
     def _heads(self, model: Any) -> list[Head]:
         """Return the classes that the rule may add points to."""
+        if isinstance(model, RegressionRules):
+            return [Head(0, 0)]
         if self.votes is None:
             return [Head(k, k) for k in range(len(model.classes))]
         names = list(model.class_names)

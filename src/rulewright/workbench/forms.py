@@ -16,11 +16,20 @@ from rulewright.encoding import PackedCovers
 from rulewright.model import AdditiveRules, DecisionList, RegressionRules, units_of
 from rulewright.rules import Adds, Coverage, NumberCoverage, Rule, Says
 from rulewright.weighting import Isotonic
-from rulewright.workbench.points import ClassProblem, NumberProblem, Points, fit_points
+from rulewright.workbench.points import (
+    COARSE,
+    PRECISE,
+    Objective,
+    Points,
+    Squares,
+    class_objective,
+    fit_points,
+)
 
 if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray, IntArray
     from rulewright.model import RuleModel
+    from rulewright.rules import Rows
     from rulewright.workbench.rows import SessionRows
 
 L2 = 1.0
@@ -59,14 +68,17 @@ class EditableForm(ABC):
 
     Parameters
     ----------
+    model : RuleModel
+        The model.
     rows : SessionRows
         The rows that points are fitted to.
     l2 : float
         Ridge penalty of the points.
     """
 
-    def __init__(self, rows: SessionRows, l2: float = L2) -> None:
+    def __init__(self, model: Any, rows: SessionRows, l2: float = L2) -> None:
         self.rows, self.l2 = rows, l2
+        self.counted: Rows = "training" if _are_training_rows(model, rows) else "given"
 
     @abstractmethod
     def points_of(self, model: Any) -> Points:
@@ -94,14 +106,20 @@ class EditableForm(ABC):
         moves_start: bool = True,
     ) -> Any:
         """Return the model with its free numbers fitted to all rows, or without a fold."""
-        problem = self._problem(model, groups, groups.training_sums(fold))
-        first = self.points_of(model)
-        points = fit_points(problem, first, free, signs, self.l2, moves_start=moves_start)
+        points = fit_points(
+            self._objective(model, groups, groups.training_sums(fold)),
+            self.points_of(model),
+            free,
+            signs,
+            self.l2,
+            moves_start=moves_start,
+            precision=PRECISE if fold is None else COARSE,
+        )
         return self.with_points(model, points)
 
     @abstractmethod
-    def _problem(self, model: Any, groups: Groups, sums: FloatArray) -> Any:
-        """Return the problem of fitting the points to groups of rows."""
+    def _objective(self, model: Any, groups: Groups, sums: FloatArray) -> Objective:
+        """Return the loss of groups of rows."""
 
     @abstractmethod
     def scores(self, model: Any, groups: Groups) -> FloatArray:
@@ -152,6 +170,16 @@ def _with_value(rule: Rule, value: float) -> Rule:
     return rule.with_outcome(Adds(rule.head, value, _ratio(rule) * value))
 
 
+def _are_training_rows(model: Any, rows: SessionRows) -> bool:
+    """Return whether rows have number, weight and class shares of the training rows."""
+    notes, used = model.summary, rows.used
+    sums = notes.get("n_rows") == used.n_rows and notes.get("total_weight") == used.total_weight
+    if not sums or rows.has_numbers:
+        return sums
+    shares = used.class_weights / used.total_weight
+    return bool(np.array_equal(notes.get("class_shares"), shares.tolist()))
+
+
 class AdditiveForm(EditableForm):
     """Rules whose points add up to the scores of classes."""
 
@@ -172,19 +200,27 @@ class AdditiveForm(EditableForm):
         fitted = Isotonic().fit(scores, self.rows.targets, self.rows.weights)
         return fitted.apply(model.with_steps(None))
 
-    def _problem(self, model: AdditiveRules, groups: Groups, sums: FloatArray) -> ClassProblem:
+    def _objective(self, model: AdditiveRules, groups: Groups, sums: FloatArray) -> Objective:
+        first = np.zeros(len(model.classes))
+        first[0] = model.intercepts[0]
+        offset = np.tile(first, (len(sums), 1)) + groups.offset
+        return class_objective(groups.columns, self._heads(model), sums, offset)
+
+    def _heads(self, model: AdditiveRules) -> FloatArray:
         heads = np.zeros((len(model.rules), len(model.classes)))
         for line, rule in zip(heads, model.rules, strict=True):
             line[rule.head.classes] = 1.0
-        return ClassProblem(groups.columns, heads, sums, groups.offset)
+        return heads
 
     def scores(self, model: AdditiveRules, groups: Groups) -> FloatArray:
         """Return a score for each group and class."""
-        return self._problem(model, groups, groups.sums[:, 0]).scores(self.points_of(model))
+        points = self.points_of(model)
+        added: FloatArray = groups.columns @ (points.rules[:, np.newaxis] * self._heads(model))
+        return added + points.start + groups.offset
 
     def coverage(self, covered: BoolArray) -> Coverage:
         """Count the covered rows by class."""
-        return Coverage.of(tuple(self.rows.weights_by_class(covered).tolist()), "given")
+        return Coverage.of(tuple(self.rows.weights_by_class(covered).tolist()), self.counted)
 
 
 class NumberForm(EditableForm):
@@ -200,12 +236,13 @@ class NumberForm(EditableForm):
         made = [_with_value(*pair) for pair in zip(model.rules, points.rules.tolist(), strict=True)]
         return replace(model, rules=tuple(made), intercept=float(points.start[0]))
 
-    def _problem(self, model: RegressionRules, groups: Groups, sums: FloatArray) -> NumberProblem:
+    def _objective(self, model: RegressionRules, groups: Groups, sums: FloatArray) -> Objective:
         weights, totals = sums.T
         means = np.divide(totals, weights, out=np.zeros_like(totals), where=weights > 0)
         if isinstance(groups.offset, np.ndarray):
             means = means - groups.offset[:, 0]
-        return NumberProblem(groups.columns, weights, means)
+        columns = np.hstack([groups.columns, np.ones((len(means), 1))])
+        return Squares(columns, weights, means)
 
     def scores(self, model: RegressionRules, groups: Groups) -> FloatArray:
         """Return the number of each group."""
@@ -216,9 +253,9 @@ class NumberForm(EditableForm):
     def coverage(self, covered: BoolArray) -> NumberCoverage:
         """Return weight, mean and deviation of the covered rows."""
         if not covered.any():
-            return NumberCoverage(0.0, 0.0, 0.0, "given")
+            return NumberCoverage(0.0, 0.0, 0.0, self.counted)
         found = NumberCoverage.of(covered, self.rows.targets, self.rows.weights)
-        return replace(found, rows="given")
+        return replace(found, rows=self.counted)
 
 
 class ListForm(EditableForm):
@@ -266,7 +303,7 @@ class ListForm(EditableForm):
         rules = np.where(free[:, np.newaxis], shares[:-1], points.rules)
         return self.with_points(model, Points(rules, shares[-1] if moves_start else points.start))
 
-    def _problem(self, model: DecisionList, groups: Groups, sums: FloatArray) -> Any:
+    def _objective(self, model: DecisionList, groups: Groups, sums: FloatArray) -> Objective:
         raise NotImplementedError  # shares are counted
 
     def scores(self, model: DecisionList, groups: Groups) -> FloatArray:
@@ -277,7 +314,7 @@ class ListForm(EditableForm):
 
     def coverage(self, covered: BoolArray) -> Coverage:
         """Count the covered rows by class."""
-        return Coverage.of(tuple(self.rows.weights_by_class(covered).tolist()), "given")
+        return Coverage.of(tuple(self.rows.weights_by_class(covered).tolist()), self.counted)
 
 
 def _first_rules(groups: Groups) -> IntArray:

@@ -154,3 +154,14 @@ def add_entry(
     before, after = map(hash_model, models)
     entry = LogEntry(edit, edit.describe(), now, author, reason, before, after, figures)
     return replace(log, entries=(*log.entries, entry))
+
+
+def describe_log(model: RuleModel) -> list[str]:
+    """Write the edits of a model, one line each; nothing if it was not edited."""
+    log = EditLog.of(model)
+    lines = []
+    for number, one in enumerate(() if log is None else log.entries, 1):
+        who = f" by {one.author}" if one.author else ""
+        why = f" ({one.reason})" if one.reason else ""
+        lines.append(f"{number}. {one.when[:10]}{who}: {one.text}{why}")
+    return lines

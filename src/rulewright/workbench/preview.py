@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -82,24 +83,17 @@ class Preview:
     @cached_property
     def changed(self) -> BoolArray:
         """Rows of the session whose prediction changes: the class, or the number."""
-        table = self.after.data.rows.table
-        return np.asarray(self.before.model.predict(table) != self.model.predict(table))
+        return np.asarray(self.before.predictions != self.after.predictions)
 
     @cached_property
     def moves(self) -> dict[tuple[str, str], int]:
         """Number of rows by the classes before and after, for rows whose class changes."""
         if not self.has_rows or self.model.n_classes is None:
             return {}
-        table = self.after.data.rows.table.take(np.flatnonzero(self.changed))
-        pairs = zip(
-            self.before.model.predict(table).tolist(),
-            self.model.predict(table).tolist(),
-            strict=True,
-        )
-        found: dict[tuple[str, str], int] = {}
-        for one, other in pairs:
-            found[str(one), str(other)] = found.get((str(one), str(other)), 0) + 1
-        return dict(sorted(found.items(), key=lambda item: -item[1]))
+        codes = (state.predictions[self.changed].tolist() for state in (self.before, self.after))
+        names = self.model.class_names
+        counted = Counter(zip(*codes, strict=True)).most_common()
+        return {(names[one], names[other]): n for (one, other), n in counted}
 
     @property
     def examples(self) -> list[int]:
@@ -113,7 +107,7 @@ class Preview:
         if not self.has_rows:
             return []
         rows = self.after.data.rows
-        old, new = (_interest(model, rows.table) for model in (self.before.model, self.model))
+        old, new = self.before.levels, self.after.levels
         found = []
         for name in self.by:
             column = rows.table[name]
@@ -154,7 +148,7 @@ class Preview:
     def __str__(self) -> str:
         lines = [self.edit.describe(), f"rules: {len(self.before.model)} -> {len(self.model)}"]
         if self.has_rows:
-            lines += [*_figure_lines(self.figures), self._decisions()]
+            lines += [*figure_lines(self.figures), self._decisions()]
             lines += _group_lines(self.groups)
         lines += [f"breaks a constraint: {line}" for line in self.broken]
         return "\n".join(lines)
@@ -170,13 +164,9 @@ class Preview:
         return f"{text}{': ' if moves else ''}{moves}; such as rows {rows}"
 
 
-def _interest(model: Any, table: Any) -> Any:
-    """Return the numbers, or the probability of the last class."""
-    return model.predict(table) if model.n_classes is None else model.predict_proba(table)[:, -1]
-
-
-def _figure_lines(figures: Sequence[Change]) -> list[str]:
-    cells = [["held-out figures", "before", "after", "change [95 %]"]]
+def figure_lines(figures: Sequence[Change], title: str = "held-out figures") -> list[str]:
+    """Write figures before and after as a table."""
+    cells = [[title, "before", "after", "change [95 %]"]]
     for one in figures:
         write = "{:.3f}".format if abs(one.before) < 10 else write_number
         text = _signed(one.difference, write)

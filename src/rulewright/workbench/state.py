@@ -103,7 +103,7 @@ class State:
         if type(model) not in FORMS:
             known = ", ".join(form.__name__ for form in FORMS)
             raise DataError(f"{type(model).__name__} cannot be edited. Models that can: {known}.")
-        form = None if rows is None else FORMS[type(model)](rows, l2)
+        form = None if rows is None else FORMS[type(model)](model, rows, l2)
         given = model.summary.get("constraints")
         constraints = Constraints.of(given if isinstance(given, dict) else None)
         state = cls(model, form, (), (False,) * len(model), constraints)
@@ -200,6 +200,26 @@ class State:
             scores[held_out] = own[groups.of_rows[held_out]]
         assert scores is not None
         return scores
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """The scores of the rows by the model itself."""
+        groups = self.groups_of(self.model)
+        found: FloatArray = self.data.scores(self.model, groups)[groups.of_rows]
+        return found
+
+    @cached_property
+    def predictions(self) -> Any:
+        """Class codes, or numbers, that the model predicts for the rows."""
+        return self.scores if self.model.n_classes is None else self.model.decide(self.scores)
+
+    @cached_property
+    def levels(self) -> FloatArray:
+        """The probability of the last class, or the number, of each row."""
+        if self.model.n_classes is None:
+            return self.scores
+        chances: FloatArray = self.model.probabilities(self.scores)
+        return chances[:, -1]
 
     @cached_property
     def figures(self) -> dict[str, InfluencedFigure]:
