@@ -148,9 +148,15 @@ def edit(
     if data is not None:
         rows = opened.open(data, reading.file_options())
         target = target_in(opened.model, rows, target, weights, str(data))
-    author = getpass.getuser() if author is None else author
-    options = {"by": by or [], "author": author, "random_state": seed}
-    session = Session(opened.model, rows, target, sample_weight=weights, **options)
+    session = Session(
+        opened.model,
+        rows,
+        target,
+        sample_weight=weights,
+        by=by or [],
+        author=getpass.getuser() if author is None else author,
+        random_state=seed,
+    )
     console = make_console()
     for preview in asked.previews(session):
         console.print(str(preview), markup=False, highlight=False, end="\n\n")

@@ -29,6 +29,7 @@ from rulewright.rules import (
     Says,
     normalise,
     parse_condition,
+    parse_conjunction,
     parse_formula,
 )
 from rulewright.search import Constraints
@@ -95,6 +96,8 @@ def read_body(text: str, model: Any) -> Formula:
     """Read conditions and check that the model has their columns and labels."""
     try:
         body = parse_formula(text)
+        if isinstance(body, And):  # conditions on one column that do not merge
+            parse_conjunction(text)
     except Contradiction as error:
         raise EditError(f"no row can satisfy {text!r}: {error}") from None
     except ValueError as error:

@@ -173,7 +173,8 @@ def _with_value(rule: Rule, value: float) -> Rule:
 def _are_training_rows(model: Any, rows: SessionRows) -> bool:
     """Return whether rows have number, weight and class shares of the training rows."""
     notes, used = model.summary, rows.used
-    sums = notes.get("n_rows") == used.n_rows and notes.get("total_weight") == used.total_weight
+    known = notes.get("n_rows"), notes.get("total_weight")
+    sums = bool(known == (used.n_rows, used.total_weight))
     if not sums or rows.has_numbers:
         return sums
     shares = used.class_weights / used.total_weight

@@ -246,7 +246,7 @@ def fit_points(
     n_fixed = min(len(points.start) - 1, 1)  # only differences of several scores count
     n_starts = len(points.start) - n_fixed
     values = np.append(points.rules, points.start[n_fixed:])
-    moving = np.flatnonzero(np.append(free, np.full(n_starts, moves_start)))
+    moving = np.flatnonzero(np.append(free, np.full(n_starts, moves_start))).astype(np.int32)
     if len(moving):
         signs = np.append(signs, np.zeros(n_starts, dtype=signs.dtype))[moving]
         ridge = np.where(moving < n_rules, l2, 0.0)

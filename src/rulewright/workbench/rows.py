@@ -49,13 +49,11 @@ class SessionRows:
         Seed of the final part and the folds.
     """
 
-    def __init__(
-        self, given: LearningRows[Any], holdout: float, cv: Any, random_state: Any
-    ) -> None:
+    def __init__(self, given: Any, holdout: float, cv: Any, random_state: Any) -> None:
         random = check_random_state(random_state)
-        self.given: Any = given
+        self.given = given
         nothing = np.zeros(given.n_rows, dtype=np.int32)
-        labels = nothing if self.has_numbers else self.given.labels
+        labels: IntArray = nothing if self.has_numbers else self.given.labels
         final = np.zeros(given.n_rows, dtype=np.bool_)
         for label in np.unique(labels).tolist() if holdout else ():
             own = np.flatnonzero(labels == label)
