@@ -389,3 +389,16 @@ def test_an_edited_file_passes_the_independent_checker(session, tmp_path):
     assert checker.__doc__
     loaded = load_model(tmp_path / "m.json")
     np.testing.assert_array_equal(loaded.scores(table), session.model.scores(table))
+
+
+def test_an_added_rule_finds_its_class(session):
+    """Without a class the rule raises the class that gains, as if that class were named."""
+    for text in ("b >= 4", "b <= 0", "c = x and a > 0", "a < -1"):
+        preview = session.add(text)
+        rule = preview.model.rules[-1]
+        assert rule.outcome.value > 0
+        named = session.add(text, votes=rule.head.text(preview.model.class_names))
+        value = named.model.rules[-1].outcome.value
+        np.testing.assert_allclose(value, rule.outcome.value, rtol=1e-6)
+        figures = [[one.after for one in p.figures] for p in (preview, named)]
+        np.testing.assert_allclose(*figures, atol=1e-6)

@@ -1,6 +1,7 @@
 """`rulewright edit`: change the rules of a saved model, and keep a log."""
 
 import getpass
+import webbrowser
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from rulewright.cli.opened_model import OpenedModel, target_in
 from rulewright.cli.options import FileReading, group_options
 from rulewright.cli.output import check_output
 from rulewright.data import DataError
-from rulewright.workbench import Preview, Session
+from rulewright.workbench import Desk, Preview, Session, Workbench
 
 EDITS = "Edits, made in this order (*: may be repeated)"
 Several = list[str] | None
@@ -48,6 +49,11 @@ class AskedEdits:
         bool,
         typer.Option("--refit", help="Refit all points that are not fixed.", rich_help_panel=EDITS),
     ] = False
+
+    @property
+    def any(self) -> bool:
+        """Whether an edit is named."""
+        return any(value not in (None, False) for value in vars(self).values())
 
     def previews(self, session: Session) -> Iterator[Preview]:
         """Preview one edit after the other; numbers are those of the given model."""
@@ -137,11 +143,20 @@ def edit(
         typer.Option(metavar="COL", help="Show what changes for each label of a column (*)."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the folds.")] = 0,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port of the page.", show_default="a free one")
+    ] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
+    ] = True,
     *,
     asked: AskedEdits,
     reading: FileReading,
 ) -> None:
-    """Edit MODEL: print what each edit changes, and save the result with a log."""
+    """Edit MODEL and keep a log: by the options below, or without them on a page in the browser.
+
+    The page runs on this machine only and needs the extra 'workbench'. It saves to -o or to MODEL.
+    """
     if output is not None:
         check_output(output, "-o")
     opened, rows = OpenedModel(model), None
@@ -161,11 +176,27 @@ def edit(
     for preview in asked.previews(session):
         console.print(str(preview), markup=False, highlight=False, end="\n\n")
         session.apply(preview, reason)
-    if not session.log.entries:
-        raise DataError("no edit: name one, such as --drop 3 or --refit.")
+    if not asked.any:
+        if data is None:
+            raise DataError(
+                "no edit: name one, such as --drop 3 or --refit, or open the page with --data FILE."
+            )
+        _open_page(session, model if output is None else output, browser=browser, port=port)
+        return
     console.print(str(session.model), markup=False, highlight=False)
     if output is None:
         console.print("\nnothing was saved: add -o FILE to keep the edited model")
         return
     session.model.save(output)
     console.print(f"\nmodel saved to {output}", markup=False)
+
+
+def _open_page(session: Session, path: Path, *, browser: bool, port: int) -> None:
+    """Serve the page until Ctrl-C."""
+
+    def show(address: str) -> None:
+        typer.echo(f"workbench: {address}\nSave on the page, then press Ctrl-C here.")
+        if browser:
+            webbrowser.open(address)
+
+    Workbench(Desk(session, path, path.name)).serve(port, show)

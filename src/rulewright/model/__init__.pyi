@@ -47,6 +47,7 @@ from .parsing import parse_model as parse_model
 from .rule_model import RuleModel as RuleModel
 from .rule_model import to_frame as to_frame
 from .rule_table import TextLine as TextLine
+from .rule_table import body_text as body_text
 from .rule_table import rule_cells as rule_cells
 from .rule_table import rule_parts as rule_parts
 from .rule_table import table_lines as table_lines

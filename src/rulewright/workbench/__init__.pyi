@@ -1,3 +1,4 @@
+from .desk import Desk as Desk
 from .diff import ModelDifference as ModelDifference
 from .diff import RuleDifference as RuleDifference
 from .diff import compare_models as compare_models
@@ -11,6 +12,7 @@ from .log import LogEntry as LogEntry
 from .log import describe_log as describe_log
 from .log import hash_model as hash_model
 from .preview import Preview as Preview
+from .server import Workbench as Workbench
 from .session import Session as Session
 from .session import replay as replay
 from .suggest import Suggestion as Suggestion

@@ -243,11 +243,13 @@ class Add(Edit):
         if state.form is None:
             raise EditError(f"add {self.text}: without rows to fit, give points=...")
         tried = []
-        for head in heads:
+        for head in heads[-1:] if len(heads) == 2 else heads:
             new = rule.with_outcome(Adds(head, 0.0))
             _check_new(model, new.body, new)
             tried.append(state.with_rules([*changes, RuleChange(new, None, refits=True)]))
-        return max(tried, key=lambda one: one.model.rules[-1].outcome.value)
+        best = max(tried, key=lambda one: one.model.rules[-1].outcome.value)
+        is_low = len(heads) == 2 and best.model.rules[-1].outcome.value < 0
+        return _turn_last(best) if is_low else best
 
     def _heads(self, model: Any) -> list[Head]:
         """Return the classes that the rule may add points to."""
@@ -274,6 +276,16 @@ class Add(Edit):
         """Write the rule."""
         points = "" if self.points is None else f" with {self.points:+g} points"
         return f"add {self.text}{f' for {self.votes}' if self.votes else ''}{points}"
+
+
+def _turn_last(state: State) -> State:
+    """Let the last rule raise the first of two classes instead of lowering the second."""
+
+    def turn(model: Any) -> Any:
+        *rest, last = model.rules
+        return model.with_rules([*rest, last.with_outcome(Adds(Head(0, 0), -last.outcome.value))])
+
+    return replace(state, model=turn(state.model), folds=tuple(map(turn, state.folds)))
 
 
 def _check_new(model: Any, body: Formula, rule: Rule, at: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Further rules around those that a model has: greedy growth on the derivatives of its loss."""
+"""Further rules for a model: greedy growth on the derivatives of its loss."""
 
 from __future__ import annotations
 

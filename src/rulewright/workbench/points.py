@@ -47,7 +47,7 @@ class Objective(Protocol):
         """Total weight."""
 
     def hold(self, values: FloatArray, moving: IntArray) -> Self:
-        """Return the objective by some of the values; the others stay as they are."""
+        """Return the objective by some of the values; the others do not change."""
 
     def loss(self, values: FloatArray) -> float:
         """Return the loss."""

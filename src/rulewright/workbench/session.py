@@ -21,7 +21,7 @@ from rulewright.workbench.state import State
 from rulewright.workbench.suggest import Suggestion, cut_losses, suggest_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from rulewright.evidence import Change
     from rulewright.model import RuleModel
@@ -40,7 +40,7 @@ class Session:
     model : AdditiveRules, RegressionRules, DecisionList or fitted estimator
         The model.
     X : array, dataframe, dict of columns, path of a file or Table, optional
-        Rows, usually those that the model was learned from. Without rows there are no figures, no
+        Rows, usually the training rows of the model. Without rows there are no figures, no
         refit and no suggestions.
     y : array-like or str, optional
         Target, or the name of its column in X; by default the target that a Table was read with.
@@ -129,6 +129,16 @@ class Session:
         return model.with_summary({**model.summary, NOTE: self.log.to_json()})
 
     @property
+    def can_undo(self) -> bool:
+        """Whether there is an edit to undo."""
+        return len(self._past) > 1
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is an undone edit."""
+        return bool(self._future)
+
+    @property
     def frozen(self) -> list[str]:
         """Conditions of the rules that are held fixed."""
         pairs = zip(self.state.model.rules, self.state.frozen, strict=True)
@@ -164,7 +174,7 @@ class Session:
 
     def undo(self) -> None:
         """Return to the model before the last edit."""
-        if len(self._past) == 1:
+        if not self.can_undo:
             raise DataError("there is nothing to undo.")
         self._future.append(self._past.pop())
         opened = self.log.opened
@@ -173,7 +183,7 @@ class Session:
 
     def redo(self) -> None:
         """Make the last undone edit again."""
-        if not self._future:
+        if not self.can_redo:
             raise DataError("there is nothing to redo.")
         self._past.append(self._future.pop())
         self._logs.append(replace(self._undone.pop(), opened=self.log.opened))
@@ -241,16 +251,23 @@ class Session:
         """Add the best further rules around the others, and refit what is not frozen."""
         return self.preview(Grow(n_rules, max_conditions))
 
-    def suggest(self, rule: Any, n: int = 10) -> list[Suggestion]:
-        """List rules with nearly the same effect on other columns or thresholds."""
-        return suggest_rules(self.state, self._name(rule), n)
+    def suggest(
+        self, rule: Any, n: int = 10, check: Callable[[], None] | None = None
+    ) -> list[Suggestion]:
+        """List rules with nearly the same effect on other columns or thresholds.
 
-    def suggest_cuts(self, rule: Any, column: str, n: int = 40) -> list[tuple[float, float]]:
+        `check` is called before each of them; it may raise to stop.
+        """
+        return suggest_rules(self.state, self._name(rule), n, check or _go_on)
+
+    def suggest_cuts(
+        self, rule: Any, column: str, n: int = 40, check: Callable[[], None] | None = None
+    ) -> list[tuple[float, float]]:
         """Return thresholds of a column in a rule, each with the change of the held-out loss."""
-        return cut_losses(self.state, self._name(rule), column, n)
+        return cut_losses(self.state, self._name(rule), column, n, check or _go_on)
 
     def cost_of_freezing(self) -> list[Change]:
-        """Return what the frozen points cost: figures with all points free, and as they are."""
+        """Return what the frozen points cost: figures with all points free, and with the frozen ones."""
         free = replace(self.state, frozen=(False,) * len(self.state.frozen)).refit_free()
         held = self.state.refit_free()
         weights = self.state.data.rows.weights
@@ -274,6 +291,10 @@ class Session:
     def _names(self, rules: Any) -> tuple[RuleName, ...]:
         several: Iterable[Any] = rules if isinstance(rules, list | tuple | set) else [rules]
         return tuple(map(self._name, several))
+
+
+def _go_on() -> None:
+    """Do not stop a search."""
 
 
 def _check_groups(rows: SessionRows, by: Sequence[str]) -> None:

@@ -15,20 +15,20 @@ from rulewright.workbench.edits import EditError, RuleName, place_of
 from rulewright.workbench.state import RuleChange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rulewright.kernels import BoolArray
     from rulewright.workbench.state import State
 
 MOST_TRIED = 24
-"""Number of candidates whose loss is computed: those that cover the most similar rows."""
+"""Number of candidates whose loss is computed: the most similar ones."""
 
 N_CUTS = 24
 """Number of thresholds per column."""
 
 
 class Suggestion(NamedTuple):
-    """Conditions that could replace those of a rule.
+    """Conditions that could replace the conditions of a rule.
 
     Attributes
     ----------
@@ -45,7 +45,9 @@ class Suggestion(NamedTuple):
     change: float
 
 
-def suggest_rules(state: State, name: RuleName, n: int) -> list[Suggestion]:
+def suggest_rules(
+    state: State, name: RuleName, n: int, check: Callable[[], None]
+) -> list[Suggestion]:
     """Return the alternatives with the lowest held-out loss among the most similar ones."""
     rows, place = state.data.rows, place_of(state.model, name)
     body = state.model.rules[place].body
@@ -60,14 +62,16 @@ def suggest_rules(state: State, name: RuleName, n: int) -> list[Suggestion]:
         if theirs.any() and not theirs.all() and either:
             found[other.key] = float(weights[own & theirs].sum()) / either, other
     nearest = sorted(found.values(), key=lambda one: -one[0])[:MOST_TRIED]
-    rated = [
-        Suggestion(str(other), overlap, _loss_with(state, place, other))
-        for overlap, other in nearest
-    ]
+    rated = []
+    for overlap, other in nearest:
+        check()
+        rated.append(Suggestion(str(other), overlap, _loss_with(state, place, other)))
     return sorted(rated, key=lambda one: one.change)[:n]
 
 
-def cut_losses(state: State, name: RuleName, column: str, n: int) -> list[tuple[float, float]]:
+def cut_losses(
+    state: State, name: RuleName, column: str, n: int, check: Callable[[], None]
+) -> list[tuple[float, float]]:
     """Return thresholds of a column in a rule, each with the change of the held-out loss."""
     place = place_of(state.model, name)
     body = state.model.rules[place].body
@@ -75,6 +79,7 @@ def cut_losses(state: State, name: RuleName, column: str, n: int) -> list[tuple[
     found = []
     side = Op.GREATER_EQUAL if np.isfinite(condition.low) else Op.LESS_EQUAL
     for cut in _cuts(state, column, n, side):
+        check()
         other = _with(body, _moved(condition, cut))
         if other is not None and np.count_nonzero(other.holds(state.data.rows.table)) > 0:
             found.append((cut, _loss_with(state, place, other)))
