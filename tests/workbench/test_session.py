@@ -6,9 +6,9 @@ import pytest
 import checker
 from budget import is_full
 from builders import compact, mixed_table, mlrules, part, ripper, rulefit, rumble, slipper
-from rulewright import CompactRulesRegressor, load_model
+from rulewright import CompactRulesRegressor, load_model, write_report
 from rulewright.data import DataError, ModelWarning
-from rulewright.model import DecisionList
+from rulewright.model import DecisionList, describe_edits
 from rulewright.rules import Adds, Range, Says
 from rulewright.workbench import EditError, EditLog, Session, compare_models, hash_model, replay
 
@@ -402,3 +402,14 @@ def test_an_added_rule_finds_its_class(session):
         np.testing.assert_allclose(value, rule.outcome.value, rtol=1e-6)
         figures = [[one.after for one in p.figures] for p in (preview, named)]
         np.testing.assert_allclose(*figures, atol=1e-6)
+
+
+def test_reports_and_texts_name_the_edits(session, tmp_path):
+    """The report of an edited model lists its edits, names escaped."""
+    session.apply(session.drop([1]), "<b>bold</b>", "Ada")
+    write_report(session.model, tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "by Ada: drop" in page
+    assert "&lt;b&gt;bold&lt;/b&gt;" in page
+    assert describe_edits(session.model)[0].endswith("(<b>bold</b>)")
+    assert describe_edits(session.model.with_summary({"edits": {"entries": [3, None]}}))

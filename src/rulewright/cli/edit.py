@@ -19,6 +19,11 @@ from rulewright.workbench import Desk, Preview, Session, Workbench
 EDITS = "Edits, made in this order (*: may be repeated)"
 Several = list[str] | None
 
+_PAGE = (
+    "The page runs on this machine only and saves to -o, or to MODEL. It needs --data and the "
+    "extra 'workbench'."
+)
+
 app = typer.Typer(add_completion=False)
 
 
@@ -105,7 +110,7 @@ def _number(text: str) -> float:
         raise DataError(f"--points: {text!r} is not a number.") from None
 
 
-@app.command()
+@app.command(epilog=_PAGE)
 @group_options(asked=AskedEdits, reading=FileReading)
 def edit(
     model: Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)],
@@ -153,10 +158,7 @@ def edit(
     asked: AskedEdits,
     reading: FileReading,
 ) -> None:
-    """Edit MODEL and keep a log: by the options below, or without them on a page in the browser.
-
-    The page runs on this machine only and needs the extra 'workbench'. It saves to -o or to MODEL.
-    """
+    """Edit MODEL and keep a log, by these options or, without edits, on a page in the browser."""
     if output is not None:
         check_output(output, "-o")
     opened, rows = OpenedModel(model), None

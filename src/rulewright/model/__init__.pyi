@@ -23,6 +23,8 @@ from .document import json_list as json_list
 from .document import library_version as library_version
 from .document import read_document as read_document
 from .document import write_document as write_document
+from .edit_notes import EDITS_NOTE as EDITS_NOTE
+from .edit_notes import describe_edits as describe_edits
 from .explanation import SHOWN_REASONS as SHOWN_REASONS
 from .explanation import Explanation as Explanation
 from .forms.additive import AdditiveRules as AdditiveRules

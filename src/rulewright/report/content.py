@@ -16,6 +16,7 @@ from rulewright.model import (
     draw_effects,
     draw_keys,
     escape_line,
+    describe_edits,
     library_version,
     paragraphs,
     rule_cells,
@@ -184,7 +185,12 @@ def content_of(
         importance=insight.importance_drawing(model, importances, target),
         constraints=insight.entries_of(model, "constraints"),
         certificate=insight.certificate_lines(model),
-        provenance=[*provenance.items(), *insight.notes_of(model, _NOTED), *_versions()],
+        provenance=[
+            *provenance.items(),
+            *insight.notes_of(model, _NOTED),
+            *(("edit", line) for line in describe_edits(model)),
+            *_versions(),
+        ],
         parameters=insight.entries_of(model, "settings"),
         n_columns_used=len(model.columns),
     )

@@ -9,7 +9,6 @@ from .edits import edit_of as edit_of
 from .edits import find_rule as find_rule
 from .log import EditLog as EditLog
 from .log import LogEntry as LogEntry
-from .log import describe_log as describe_log
 from .log import hash_model as hash_model
 from .preview import Preview as Preview
 from .server import Workbench as Workbench

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from rulewright.workbench.log import LogEntry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from rulewright.rules import Rule
     from rulewright.workbench.preview import Preview

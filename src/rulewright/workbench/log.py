@@ -13,14 +13,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from rulewright.data import DataError
-from rulewright.model import model_of_content
+from rulewright.model import EDITS_NOTE, model_of_content
 from rulewright.workbench.edits import Edit, edit_of
 
 if TYPE_CHECKING:
     from rulewright.model import RuleModel
-
-NOTE = "edits"
-"""Where the summary of a model has the log."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +102,7 @@ class EditLog:
     @classmethod
     def of(cls, model: RuleModel) -> EditLog | None:
         """Return the log of an edited model; None if it was not edited."""
-        note = model.summary.get(NOTE)
+        note = model.summary.get(EDITS_NOTE)
         return None if note is None else cls.from_json(note)
 
     @property
@@ -131,14 +128,14 @@ class EditLog:
 def hash_model(model: RuleModel) -> str:
     """Return SHA-256 of a model without its edit log."""
     content = model.content()
-    notes = {name: note for name, note in content["summary"].items() if name != NOTE}
+    notes = {name: note for name, note in content["summary"].items() if name != EDITS_NOTE}
     text = json.dumps({**content, "summary": notes}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def strip_log(model: RuleModel) -> RuleModel:
     """Return the model without its edit log."""
-    return model.with_summary({k: v for k, v in model.summary.items() if k != NOTE})
+    return model.with_summary({k: v for k, v in model.summary.items() if k != EDITS_NOTE})
 
 
 def add_entry(
@@ -154,14 +151,3 @@ def add_entry(
     before, after = map(hash_model, models)
     entry = LogEntry(edit, edit.describe(), now, author, reason, before, after, figures)
     return replace(log, entries=(*log.entries, entry))
-
-
-def describe_log(model: RuleModel) -> list[str]:
-    """Write the edits of a model, one line each; nothing if it was not edited."""
-    log = EditLog.of(model)
-    lines = []
-    for number, one in enumerate(() if log is None else log.entries, 1):
-        who = f" by {one.author}" if one.author else ""
-        why = f" ({one.reason})" if one.reason else ""
-        lines.append(f"{number}. {one.when[:10]}{who}: {one.text}{why}")
-    return lines

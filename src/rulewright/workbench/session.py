@@ -10,11 +10,12 @@ import numpy as np
 
 from rulewright.data import DataError, ModelWarning
 from rulewright.evidence import compare_figures, influenced_figures
+from rulewright.model import EDITS_NOTE
 from rulewright.workbench import edits as kinds
 from rulewright.workbench.edits import Edit, RuleName, find_rule
 from rulewright.workbench.forms import L2
 from rulewright.workbench.grow import Grow
-from rulewright.workbench.log import NOTE, EditLog, add_entry, strip_log
+from rulewright.workbench.log import EditLog, add_entry, strip_log
 from rulewright.workbench.preview import Preview
 from rulewright.workbench.rows import SessionRows, judge_rows, read_rows
 from rulewright.workbench.state import State
@@ -126,7 +127,7 @@ class Session:
         model = self.state.model
         if not self.log.entries:
             return model
-        return model.with_summary({**model.summary, NOTE: self.log.to_json()})
+        return model.with_summary({**model.summary, EDITS_NOTE: self.log.to_json()})
 
     @property
     def can_undo(self) -> bool:
@@ -267,7 +268,7 @@ class Session:
         return cut_losses(self.state, self._name(rule), column, n, check or _go_on)
 
     def cost_of_freezing(self) -> list[Change]:
-        """Return what the frozen points cost: figures with all points free, and with the frozen ones."""
+        """Return what the frozen points cost: figures with all points free, and with them."""
         free = replace(self.state, frozen=(False,) * len(self.state.frozen)).refit_free()
         held = self.state.refit_free()
         weights = self.state.data.rows.weights
