@@ -13,10 +13,10 @@ from rulewright.data import Finding, Table, examine
 from rulewright.explain import EvaluatedRows
 from rulewright.model import (
     RuleModel,
+    describe_edits,
     draw_effects,
     draw_keys,
     escape_line,
-    describe_edits,
     library_version,
     paragraphs,
     rule_cells,
