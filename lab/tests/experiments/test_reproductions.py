@@ -17,6 +17,7 @@ from rulewright_lab.experiments.reproductions import (
     molecules,
     trading,
 )
+from rulewright_lab.experiments.reproductions.classics import SLIPPER, THESIS42, THESIS45
 from rulewright_lab.experiments.reproductions.mlrules import MORE_RULES
 from rulewright_lab.experiments.reproductions.ruleset_bounds import THETAS
 from rulewright_lab.experiments.reproductions.rumble import STUDIES
@@ -337,3 +338,15 @@ def test_pairs_of_drugs_are_related_to_their_substituents(tmp_path, monkeypatch)
     assert sorted(set(substituents.columns["polar"].values)) == [1, 3]
     assert alzheimer.accuracy("amine", 2.0, 0, 0)["accuracy"] == 100
     alzheimer.pairs_of_drugs.cache_clear()
+
+
+def test_jrip_prunes_as_weka_does():
+    """Other tables with RIPPER prune as its paper does."""
+    for learners, how in (
+        (THESIS45.learners, "laplace"),
+        (THESIS42.learners, "precision"),
+        (SLIPPER.values(), "precision"),
+    ):
+        found = [who.estimator(0) for who in learners if who.kind == "ripper"]
+        assert len(found) == 2
+        assert {each.prune_by for each in found} == {how}

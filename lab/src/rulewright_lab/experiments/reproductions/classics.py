@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from rulewright_lab.experiments.encodings import Encoding
     from rulewright_lab.experiments.reproductions.tables import BesidePrinted
 
+WEKA = {"prune_by": "laplace"}
+"""JRip is WEKA's RIPPER, which prunes by (p + 1) / (p + n + 2)."""
 POINTS, SHARE = 1.5, 0.3
 """How far the mean accuracy may fall below the printed one, and the mean size be from it."""
 
@@ -136,9 +138,9 @@ THESIS45 = ClassicTable(
     "thesis-4.5",
     (
         Learner("PART", "part", paper=True),
-        Learner("JRIP", "ripper", paper=True),
+        Learner("JRIP", "ripper", WEKA, paper=True),
         BaggedLearner("bagged PART", "part", paper=True),
-        BaggedLearner("bagged JRIP", "ripper", paper=True),
+        BaggedLearner("bagged JRIP", "ripper", WEKA, paper=True),
     ),
     encoding="bins",
 )
