@@ -27,6 +27,7 @@ from .edit_notes import EDITS_NOTE as EDITS_NOTE
 from .edit_notes import describe_edits as describe_edits
 from .explanation import SHOWN_REASONS as SHOWN_REASONS
 from .explanation import Explanation as Explanation
+from .explanation import value_text as value_text
 from .forms.additive import AdditiveRules as AdditiveRules
 from .forms.average import AveragedModel as AveragedModel
 from .forms.average import Combine as Combine
