@@ -47,6 +47,11 @@ class Column:
         """Whether each value is missing; unseen labels are not missing."""
         return self.schema.type.is_missing(self.values)
 
+    def take_part(self, schema: ColumnSchema) -> "Column":
+        """Return a part of the dates of the column."""
+        assert schema.part is not None
+        return Column(schema, schema.part.take(self.values))
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
