@@ -13,7 +13,16 @@ import typer
 
 from rulewright import relational
 from rulewright.cli.display import make_console, print_columns, print_findings, shares_of_classes
-from rulewright.cli.options import Date, Drop, FileReading, Missing, Nominal, Numeric, group_options
+from rulewright.cli.options import (
+    Date,
+    DateParts,
+    Drop,
+    FileReading,
+    Missing,
+    Nominal,
+    Numeric,
+    group_options,
+)
 from rulewright.cli.output import table_content
 from rulewright.cli.training import ColumnRoles, open_training_file
 from rulewright.data import (
@@ -48,6 +57,7 @@ def inspect(
     nominal: Nominal = None,
     numeric: Numeric = None,
     date: Date = None,
+    date_parts: DateParts = None,
     drop: Drop = None,
     missing: Missing = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -60,6 +70,7 @@ def inspect(
         nominal=nominal or (),
         numeric=numeric or (),
         date=date or (),
+        date_parts=date_parts or (),
         drop=drop or (),
         missing=missing or (),
     )

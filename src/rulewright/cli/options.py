@@ -51,6 +51,14 @@ Date = Annotated[
     list[str] | None,
     file_option(metavar="COL[:ORDER]", help="Read text as dates (*), in order dmy, mdy or ymd."),
 ]
+DateParts = Annotated[
+    list[str] | None,
+    file_option(
+        "--date-parts",
+        metavar="COL[:PART]",
+        help="Add parts of dates as columns (*): month, weekday or hour.",
+    ),
+]
 Drop = Annotated[list[str] | None, file_option(metavar="COL", help="Ignore a column (*).")]
 Missing = Annotated[
     list[str] | None, file_option(metavar="[COL:]CODE", help="Value that stands for missing (*).")
@@ -119,6 +127,7 @@ class ColumnOptions:
     nominal: Nominal = None
     numeric: Numeric = None
     date: Date = None
+    date_parts: DateParts = None
     drop: Drop = None
     keep: Annotated[
         list[str] | None,
@@ -131,7 +140,7 @@ class ColumnOptions:
 
     def roles(self, target: str, weights: str | None = None) -> ColumnRoles:
         """Return the roles of the columns."""
-        lists = ("nominal", "numeric", "drop", "missing", "keep", "date")
+        lists = ("nominal", "numeric", "drop", "missing", "keep", "date", "date_parts")
         named: dict[str, Any] = {name: tuple(getattr(self, name) or ()) for name in lists}
         return ColumnRoles(target, weights, **named, drop_unlabelled=self.drop_unlabelled)
 
@@ -148,6 +157,7 @@ class TableOptions(FileReading, ColumnOptions):
         named = {
             "numeric": tuple(self.numeric or ()),
             "date": tuple(self.date or ()),
+            "date_parts": tuple(self.date_parts or ()),
             "missing": tuple(self.missing or ()),
             "drop": drop,
             "drop_unlabelled": self.drop_unlabelled,

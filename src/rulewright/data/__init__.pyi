@@ -37,6 +37,8 @@ from .kinds import KINDS as KINDS
 from .kinds.nominal import label_value as label_value
 from .late_imports import optional as optional
 from .moments import DAY as DAY
+from .moments import FIRST as FIRST
+from .moments import LAST as LAST
 from .moments import WEEKDAYS as WEEKDAYS
 from .moments import Unit as Unit
 from .parts import read_parts as read_parts

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from rulewright.data.frame import LabelColumn
     from rulewright.data.json_fields import Part
-    from rulewright.data.schema import ColumnSchema
     from rulewright.data.moments import Unit
+    from rulewright.data.schema import ColumnSchema
     from rulewright.data.source import Raw, Wanted
     from rulewright.data.table import Column
 

@@ -120,8 +120,8 @@ def read_table(
         The validated table.
     """
     if isinstance(X, Table):
-        given = (nominal, numeric, date, date_parts, drop, missing)
-        recast = any(choice is not None for choice in given)
+        asked = (nominal, numeric, date, date_parts, drop, missing)
+        recast = any(choice is not None for choice in asked)
         return _reread(X, target, weights, task, recast=recast)
     options = FileOptions(max_unzipped_bytes, encoding, header, skip_bad_rows)
     source = open_table(X, options=options)
@@ -212,7 +212,7 @@ def read_chosen(
         column.name: column.type.read_like(column, source.load(at, column.type.wanted(column)))
         for column, at in zip(given, positions, strict=True)
     }
-    columns = tuple(_from_source(read[column.source], column) for column in wanted)
+    columns = tuple(read[column.source].take_part(column) for column in wanted)
     about = (schema.named, source.n_rows, labels, row_weights, schema.choices, source.notes)
     names = _role_names(source, roles, target)
     return Table(columns, *about, *names, index=source.index)
@@ -264,7 +264,9 @@ def recode(table: Table, schema: Schema, needed: Collection[str] | None = None) 
         already have the schema are not copied.
     """
     wanted = _select_wanted(schema, needed)
-    found = {column.schema.part: column for column in table.columns if column.schema.part}
+    found: dict[DatePart | None, Column] = {
+        column.schema.part: column for column in table.columns if column.schema.part
+    }
     given = schema.sources_of(column for column in wanted if column.part not in found)
     own = [(each.name, at) for at, each in enumerate(table.schema) if each.part is None]
     # Columns without names are x0, x1, ... on both sides.
@@ -274,7 +276,8 @@ def recode(table: Table, schema: Schema, needed: Collection[str] | None = None) 
         for column, at in zip(given, positions, strict=True)
     }
     columns = [
-        found.get(column.part) or _from_source(read[column.source], column) for column in wanted
+        found[column.part] if column.part in found else read[column.source].take_part(column)
+        for column in wanted
     ]
     return replace(table, columns=tuple(columns), named=schema.named)
 
@@ -307,10 +310,12 @@ def unreadable(
     nominal: ColumnChoice = None,
     numeric: ColumnChoice = None,
     date: ColumnChoice = None,
+    date_parts: ColumnChoice = None,
     missing: Any = None,
 ) -> list[Finding]:
     """Return findings about columns that `read_table` would refuse, each with its error."""
     choices, kinds = read_choices(source, missing, nominal=nominal, numeric=numeric, date=date)
+    read_date_parts(source, date_parts)
     source, found = apply_choices(source, choices), []
     for name in names:
         at = source.positions[name]
@@ -351,10 +356,6 @@ def _read_features(
         if at in features:
             yield column
         yield from (column.take_part(ColumnSchema.of_part(part)) for part in parts.get(at, ()))
-
-
-def _from_source(column: Column, schema: ColumnSchema) -> Column:
-    return column if schema.part is None else column.take_part(schema)
 
 
 def _recode_column(column: Column, schema: ColumnSchema) -> Column:
@@ -446,9 +447,12 @@ def _source(X: Any, options: FileOptions) -> Source:
 
 
 def _select_wanted(schema: Schema, needed: Collection[str] | None) -> list[ColumnSchema]:
-    if unknown := sorted(set(needed or ()) - set(schema.names)):
+    if needed is None:
+        return list(schema)
+    known = dict.fromkeys((*schema, *schema.given))  # dates may be read for their parts only
+    if unknown := sorted(set(needed) - {column.name for column in known}):
         raise DataError(f"The schema has no column {unknown[0]!r}.")
-    return [column for column in schema if needed is None or column.name in needed]
+    return [column for column in known if column.name in needed]
 
 
 def _match_columns(

@@ -281,7 +281,7 @@ class Schema:
 
     def sources_of(self, columns: Iterable[ColumnSchema]) -> tuple[ColumnSchema, ...]:
         """Return the columns that the data must have for some columns, each once."""
-        found = {}
+        found: dict[str, ColumnSchema] = {}
         for column in columns:
             dates = ColumnSchema(column.source, "date")  # of parts; may be no column of its own
             own = column if column.part is None else dates

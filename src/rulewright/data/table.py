@@ -48,9 +48,8 @@ class Column:
         return self.schema.type.is_missing(self.values)
 
     def take_part(self, schema: ColumnSchema) -> "Column":
-        """Return a part of the dates of the column."""
-        assert schema.part is not None
-        return Column(schema, schema.part.take(self.values))
+        """Return the column of a schema that is read from this one: itself, or a part of dates."""
+        return self if schema.part is None else Column(schema, schema.part.take(self.values))
 
 
 @dataclass(frozen=True, eq=False)

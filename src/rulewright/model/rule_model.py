@@ -193,6 +193,11 @@ class RuleModel(Exports):
         """Names of the columns that the rules use, in the order of the schema."""
         return self.program.columns
 
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the columns that data must have for a prediction: dates for their parts."""
+        return self.program.given
+
     def scores(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
         """Return the score of each row and class, as an array of shape (rows, classes).
 
@@ -201,7 +206,7 @@ class RuleModel(Exports):
         Parameters
         ----------
         X : table
-            Anything ``read_table`` reads. Only the columns in ``columns`` are needed when the
+            Anything ``read_table`` reads. Only the columns in ``inputs`` are needed when the
             names are known.
         n_threads : int, optional
             Number of threads; all processors when left out. The result is the same for any number.

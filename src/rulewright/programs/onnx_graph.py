@@ -183,8 +183,9 @@ class OnnxColumns:
         rest = self.graph.add("Sub", self.graph.add("Sub", day, leaps[0]), leaps[1])
         rest = self.graph.add("Add", rest, self._floor_divide(day, 36_524))
         year = self._floor_divide(rest, 365)
-        before = self.graph.add("Sub", self._calculate("Mul", year, 365), self._floor_divide(year, 100))
-        before = self.graph.add("Add", before, self._floor_divide(year, 4))
+        leaps = self._floor_divide(year, 4), self._floor_divide(year, 100)
+        before = self.graph.add("Add", self._calculate("Mul", year, 365), leaps[0])
+        before = self.graph.add("Sub", before, leaps[1])
         of_year = self._calculate("Mul", self.graph.add("Sub", day, before), 5)
         march = self._floor_divide(self._calculate("Add", of_year, 2), 153)  # 0 is March
         return self._calculate("Add", self._modulo(self._calculate("Add", march, 2), 12), 1)

@@ -308,7 +308,7 @@ def _dates() -> list[float]:
     starts += [np.arange(f"{day}T00", f"{day}T23", dtype="M8[h]") for day in _DAYS]
     hours = np.random.default_rng(0).integers(-600_000, 600_000, 300) * 3_600_000 + 1_234_567
     listed = [each.astype("M8[ms]").astype(np.int64) for each in starts]
-    return np.concatenate([*listed, hours]).astype(np.float64).tolist()
+    return [float(moment) for moment in np.concatenate([*listed, hours])]
 
 
 _YEARS, _DAYS = (1899, 1969, 2024), ("1969-12-31", "2024-02-29")

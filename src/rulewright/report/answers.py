@@ -85,11 +85,11 @@ def read_report_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Ta
     if isinstance(X, Derivable):
         X = X.derive(model.schema)
     given = X if isinstance(X, Table) else open_table(X)
-    needed = set(model.columns)
+    needed = {*model.columns, *model.inputs}
     if given.named and model.schema.named:
         needed |= set(given.names) & set(model.schema.names)
     else:
-        needed = set(model.schema.names)
+        needed |= set(model.schema.names)
     return read_like(given, model.schema, needed, target=y, weights=sample_weight, task=task)
 
 

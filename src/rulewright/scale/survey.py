@@ -252,10 +252,11 @@ def _column(name: str, said: Sequence[tuple[str, ColumnSchema, bool]]) -> Column
                 f"column {name!r} holds {mine} in {title} and {theirs} in {other_title}. Give it "
                 "one type everywhere, or name it in categorical_features."
             )
-    if column.kind != "nominal":
+    same = all(one.labels == column.labels for _, one in telling)
+    if column.kind != "nominal" or (column.ranked and same):
         return column
     labels = {label for _, one, _ in said if one.kind == "nominal" for label in one.labels}
-    return replace(column, labels=_sort_labels(labels, column.label_type))
+    return replace(column, labels=_sort_labels(labels, column.label_type), ranked=False)
 
 
 def _describe_column(column: ColumnSchema) -> str:
