@@ -37,6 +37,14 @@ Positive = Annotated[
         show_default="the rarer class",
     ),
 ]
+Precisions = Annotated[
+    list[float] | None,
+    typer.Option(
+        "--precision",
+        metavar="SHARE",
+        help="Report the recall of this class at a precision such as 0.8; may be repeated.",
+    ),
+]
 Nominal = Annotated[
     list[str] | None, file_option(metavar="COL", help="Treat numbers as labels (*).")
 ]

@@ -48,6 +48,7 @@ def report_html(
     provenance: Mapping[str, str] | None = None,
     findings: Sequence[Finding] | None = None,
     positive: Any = None,
+    precisions: Sequence[float] = (),
     by: str | Sequence[str] = (),
 ) -> str:
     """Describe a model, how well it predicts, and the data, as one HTML page.
@@ -85,6 +86,8 @@ def report_html(
     positive : label, optional
         The class of interest, of two, that curves, recall and deciles are about; by default the
         rarer one.
+    precisions : sequence of float, optional
+        Precisions at which the recall of this class is reported, such as ``precisions=[0.8]``.
     by : str or sequence of str, optional
         Columns of X whose groups get figures of their own, such as ``by=["region"]``. The model
         need not use them. Numbers with many values are divided at their quartiles.
@@ -121,6 +124,7 @@ def report_html(
         findings=findings,
         pictures=pictures,
         positive=positive,
+        precisions=precisions,
         by=group_columns(X, model, by),
         target=_name_of(y),
     )

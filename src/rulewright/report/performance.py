@@ -121,7 +121,7 @@ def describe_interest(known: ClassAnswers) -> Interest | None:
         f"The 10 % of rows with the highest probability hold {percent_text(deciles[0].gain)} of "
         f'the "{name}" rows (lift {deciles[0].lift:.2f}).'
     )
-    facts = [top, *(_recall_text(one, name) for one in ranking.recalls())]
+    facts = [top, *(_recall_text(one, name) for one in ranking.recalls(known.precisions))]
     return Interest(name, ranking.share, rule, deciles, facts, thresholds)
 
 
