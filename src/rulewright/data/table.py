@@ -122,8 +122,9 @@ class Table:
         """
         Return a dataframe with all columns, the target and the weights.
 
-        Reading it again gives the same kinds: labels become categories (an Enum in polars),
-        Booleans and dates are preserved. Numeric labels become text in polars and pyarrow.
+        Reading it again gives the same kinds: labels become categories (an Enum in polars if they
+        are ordered), Booleans and dates are preserved. Numeric labels become text in polars and
+        pyarrow, and polars keeps only the labels of the rows, sorted, if they are not ordered.
 
         Parameters
         ----------

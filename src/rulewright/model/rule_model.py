@@ -15,7 +15,7 @@ from rulewright.model.checks import check_rules
 from rulewright.model.document import json_list, write_document
 from rulewright.model.entries import find_entries
 from rulewright.model.exports import Exports
-from rulewright.model.scale_ends import scale_ends
+from rulewright.model.scales import Scales, scales_of
 from rulewright.model.text import all_rules, model_view, strongest_rules
 from rulewright.model.training_notes import counts_of_known
 from rulewright.programs import Native, Node, ProgramRows, evaluate_node
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from rulewright.model.entries import Entry
     from rulewright.model.explanation import Explanation, RowReasons
-    from rulewright.model.scale_ends import Ends
     from rulewright.rules import Coverage, NumberCoverage, Outcome, Rule
 
 # What print() shows of a long model.
@@ -168,9 +167,9 @@ class RuleModel(Exports):
         return tuple(map(write_class, self.head_names))
 
     @cached_property
-    def scale_ends(self) -> dict[str, Ends]:
-        """The ends of scales of whole numbers that the text writes with ``=``."""
-        return scale_ends(self)
+    def scales(self) -> Scales:
+        """The ends of scales that the text writes with ``=``, and the orders of labels."""
+        return scales_of(self)
 
     def known_counts(self, column: str) -> NDArray[np.float64] | None:
         """Return the counts of the training rows with a value in a column, if they are known."""

@@ -29,7 +29,7 @@ from rulewright.model.rule_table import (
     TextLine,
     table_lines,
 )
-from rulewright.model.scale_ends import ends_line
+from rulewright.model.scales import scale_lines
 from rulewright.model.training_notes import are_weighted, base_mean, class_shares
 from rulewright.rules import write_number, write_weight
 
@@ -110,7 +110,7 @@ def header(model: RuleModel, *, exact: bool = False) -> str:
     preamble = model.exact_preamble() if exact else model.preamble()
     lines = [title_of(model), preamble, *model.decision_lines()]
     lines += [note for note in (describe_sample(model), price_of(model)) if note]
-    return "\n".join([*lines, *ends_line(model.scale_ends), *_explain_columns(model)])
+    return "\n".join([*lines, *scale_lines(model.scales), *_explain_columns(model)])
 
 
 def _explain_columns(model: RuleModel) -> list[str]:

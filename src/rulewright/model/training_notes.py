@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
-from rulewright.model.scale_ends import find_ends
+from rulewright.model.scales import find_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +29,7 @@ def describe_training(model: RuleModel, rows: TrainingSet | RegressionSet) -> di
     notes: dict[str, Any] = {"missing": missing}
     whole = {name: find_ends(rows.table[name]) for name in model.columns}
     notes["whole"] = {name: ends for name, ends in whole.items() if ends is not None}
+    notes["ordered"] = [name for name in model.columns if rows.table[name].schema.ranked]
     if not np.all(rows.weights == 1.0):
         notes["weighted"] = True
     if model.n_classes is None:
