@@ -13,6 +13,7 @@ from rich.text import Text
 from rulewright.data import Finding, Numbers, Target
 from rulewright.evidence import BRIER, name_figure
 from rulewright.model import escape_line, header, shown_entries, strongest_rules, table_lines
+from rulewright.rules import write_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,8 +92,9 @@ def print_numbers(console: Console, table: Table, weights: NDArray[Any]) -> None
     deviation = np.sqrt(np.average((numbers - mean) ** 2, weights=weights))
     known = numbers[weights > 0]
     console.print(
-        f"numbers: mean {mean:.6g}, standard deviation {deviation:.4g}, "
-        f"from {known.min():.6g} to {known.max():.6g}\n"
+        f"numbers: mean {write_number(mean, digits=6)}, standard deviation "
+        f"{write_number(deviation)}, from {write_number(known.min(), digits=6)} to "
+        f"{write_number(known.max(), digits=6)}\n"
     )
     print_columns(console, table)
 

@@ -144,6 +144,11 @@ def _step_line(model: RuleModel, step: Step, same: bool, exact: bool, place: int
     )
 
 
+def count_rows(model: RuleModel, weight: float, rows: str = COVERED["training"]) -> str:
+    """Write a number of rows, which is the sum of weights where rows are weighted."""
+    return f"{write_weight(weight)} {'weighted ' if are_weighted(model) else ''}{rows}"
+
+
 def _cells(model: RuleModel, rule: Rule, i: int, same: bool, exact: bool) -> dict[str, str]:
     """Return the cells of a rule; `i` is its place, or the place of a rule in its entry."""
     coverage = rule.coverage

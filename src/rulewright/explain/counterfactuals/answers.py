@@ -22,6 +22,7 @@ from rulewright.explain.counterfactuals.search import (
 from rulewright.explain.evaluated_rows import model_of
 from rulewright.html import bold, note, table, view
 from rulewright.model import ClassModel, RuleModel, escape_line, to_frame, write_count
+from rulewright.rules import write_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -404,5 +405,5 @@ def _cell(value: Any) -> str | None:
 def answer_text(answer: Any, probability: float | None) -> str:
     """Format a class with its probability, or a number."""
     if probability is None:
-        return f"{answer:,.6g}" if abs(answer) < 1e5 else f"{answer:,.0f}"
+        return write_number(float(answer), digits=6)
     return f"{escape_line(label_of(answer))} ({probability:.2f})"

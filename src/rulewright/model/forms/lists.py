@@ -25,11 +25,11 @@ from rulewright.data import CLASS_WEIGHTS, DISTRIBUTION, Fields, Schema, Table, 
 from rulewright.model.class_explanation import Added, ClassExplanation
 from rulewright.model.class_model import ClassModel, checked_shares, checked_weights
 from rulewright.model.explanation import plain_reasons, rule_text, select_shown, value_text
-from rulewright.model.rule_table import COVERED
+from rulewright.model.rule_table import COVERED, count_rows
 from rulewright.model.scales import write_condition
 from rulewright.model.text import escape_line, write_count
 from rulewright.programs import ClassProgram, Constant, FirstThat, Term, TermSums, recipes
-from rulewright.rules import Conjunction, Head, Outcome, Rule, Says, write_exact, write_weight
+from rulewright.rules import Conjunction, Head, Outcome, Rule, Says, write_exact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,10 +130,10 @@ class DecisionList(ClassModel):
     def _decision(self, i: int | None) -> str:
         """Write which rule decides, or that the default does."""
         if i is None:
-            rows = f"{write_weight(sum(self.default_weights))} training rows"
+            rows = count_rows(self, sum(self.default_weights))
             return f"decided by the default, as no rule applies ({rows})"
         coverage = self.rules[i].coverage
-        rows = f"{write_weight(coverage.support)} {COVERED[coverage.rows]}"
+        rows = count_rows(self, coverage.support, COVERED[coverage.rows])
         return f"decided by {rule_text(self, i)} ({rows})"
 
     @property
@@ -162,7 +162,7 @@ class DecisionList(ClassModel):
     def _preamble(self, *, exact: bool) -> str:
         name = self.shown_names[int(np.argmax(self.default))]
         (title, said), *_ = self._share_cell(self.default, exact).items()
-        rows = f"{write_weight(sum(self.default_weights))} training rows"
+        rows = count_rows(self, sum(self.default_weights))
         where = "where no rule applies" if self.rules else "always"
         lines = [f"{where}: {name} with {title} {said} ({rows})"]
         if self.rules:
