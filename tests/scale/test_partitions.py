@@ -198,7 +198,7 @@ def test_numbers_do_not_depend_on_partitions(est, tmp_path):
 @pytest.mark.parametrize("weights", [None, "w"])
 @pytest.mark.parametrize("learner", [MLRulesClassifier, CompactRulesClassifier])
 def test_models_note_what_all_rows_are(learner, weights):
-    """Missing values, ends of scales, weights and base rates are those of all rows, not a sample."""
+    """Missing values, ends of scales, weights and base rates are those of all rows."""
     frame = mixed_table()
     frame["w"] = np.random.default_rng(1).integers(1, 3, len(frame)) if weights else 1
     drop = [] if weights else ["w"]
