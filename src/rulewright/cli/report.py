@@ -10,7 +10,7 @@ from rulewright import report as reports
 from rulewright.cli.opened_model import OpenedModel, Smiles, smiles_texts, target_in
 from rulewright.cli.options import MaxUnzipped, Positive, Precisions
 from rulewright.cli.output import check_output
-from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions
+from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions, position
 from rulewright.report import N_ROWS
 
 app = typer.Typer(add_completion=False)
@@ -76,9 +76,11 @@ def report(
             typer.echo(f"target: {target} (--target names another column)")
         notes |= {**_data_notes(data), "target": target}
     given: list[Any] = [source, target, weights]
+    groups: Any = by or ()
     if opened.graphs is not None and source is not None:  # pictures are drawn from the texts
         roles = (name and source.load(source.positions[name], "any").values for name in given[1:])
         given = [smiles_texts(source, opened.smiles(smiles)), *roles]
+        groups = {n: source.load(position(source, n, "by"), "any").values for n in by or ()}
     options: list[tuple[str, Any]] = [("--data", data), ("--target", target)]
     options += [("--weights", weights), ("--positive", positive)]
     options += [("--by", name) for name in by or ()]
@@ -93,7 +95,7 @@ def report(
         origin="" if data is None else data.name,
         n_rows=rows,
         provenance={**notes, "command": _command(model, options)},
-        by=by or (),
+        by=groups,
         positive=positive,
         precisions=precision or (),
     )

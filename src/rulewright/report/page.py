@@ -49,7 +49,7 @@ def report_html(
     findings: Sequence[Finding] | None = None,
     positive: Any = None,
     precisions: Sequence[float] = (),
-    by: str | Sequence[str] = (),
+    by: str | Sequence[str] | Mapping[str, Any] = (),
 ) -> str:
     """Describe a model, how well it predicts, and the data, as one HTML page.
 
@@ -88,9 +88,10 @@ def report_html(
         rarer one.
     precisions : sequence of float, optional
         Precisions at which the recall of this class is reported, such as ``precisions=[0.8]``.
-    by : str or sequence of str, optional
-        Columns of X whose groups get figures of their own, such as ``by=["region"]``. The model
-        need not use them. Numbers with many values are divided at their quartiles.
+    by : str, sequence of str or mapping of str to array-like, optional
+        Columns of X whose groups get figures of their own, such as ``by=["region"]``, or values of
+        the rows by name. The model need not use them. Numbers with many values are divided at
+        their quartiles.
 
     Returns
     -------
