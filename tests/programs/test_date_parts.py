@@ -8,9 +8,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from rulewright import CompactRulesClassifier, RipperClassifier, load_model
-from rulewright.data import read_table
+from rulewright.data import read_like, read_table
 from rulewright.explain import counterfactual
 from rulewright.model import AdditiveRules, model_schema
+from rulewright.report import report_html
+from rulewright.report.whatif import panel_columns, panel_rows
 from rulewright.rules import Adds, Coverage, Head, Rule, parse_conjunction, parse_formula
 from rulewright.scale import fit_partitions
 
@@ -128,3 +130,12 @@ def test_parts_are_read_in_partitions(tmp_path):
     est = fit_partitions(est, parts, "y", date_parts=["signup"])
     assert est.model_.schema["weekday(signup)"].labels[0] == "Mon"
     assert (est.model_.predict(FRAME) == Y).mean() > 0.9
+
+
+def test_the_panel_of_a_report_asks_for_dates():
+    """A page has one input for a date, and shows and starts from the dates of rows."""
+    model, table = a_model(), read_like(FRAME, TABLE.schema)
+    assert [column["name"] for column in panel_columns(model, table)] == ["signup"]
+    rows = panel_rows(model, table, np.array([0, 1]))
+    assert rows["values"] == {"signup": [None, str(FRAME.signup[1]).replace(" ", "T")]}
+    assert "month(signup)" in report_html(model, FRAME, y=Y)

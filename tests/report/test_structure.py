@@ -9,7 +9,15 @@ import pytest
 from report.models import MODELS, loans_model, model_and_rows, regression
 from report.test_content import content
 from report.test_page import Page
-from rulewright.model import AdditiveRules, RegressionRules, class_of_interest, direction, looks
+from rulewright.model import (
+    AdditiveRules,
+    RegressionRules,
+    class_of_interest,
+    direction,
+    looks,
+    scale_lines,
+)
+from rulewright.model.rule_table import body_text
 from rulewright.report import figures, numbers, report_html
 
 CSS = Path(numbers.__file__).with_name("templates") / "report.css"
@@ -58,11 +66,12 @@ def test_rules_show_odds_and_printed_numbers():
     """A rule has the number that the text prints, and what its points multiply the odds by."""
     model, table = loans_model()
     text = Page(report_html(model, table)).text
+    assert all(line in text for line in scale_lines(model.scales))
     for place in (0, 1, 2):
         rule = model.rules[place]
         factor = np.exp(rule.outcome.value)
         shown = f"{rule.head.text(model.class_names)}, odds x{factor:.1f}"
-        row = text.partition(f" {model.numbers[place]} {rule.body} ")[2][:120]
+        row = text.partition(f" {model.numbers[place]} {body_text(model, rule)} ")[2][:120]
         assert shown in row
 
 

@@ -64,7 +64,7 @@ DateParts = Annotated[
     file_option(
         "--date-parts",
         metavar="COL[:PART]",
-        help="Add parts of dates as columns (*): month, weekday or hour.",
+        help="Add columns of dates (*): their month, weekday or hour.",
     ),
 ]
 Drop = Annotated[list[str] | None, file_option(metavar="COL", help="Ignore a column (*).")]

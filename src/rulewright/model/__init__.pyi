@@ -51,6 +51,7 @@ from .rule_table import rule_cells as rule_cells
 from .rule_table import rule_parts as rule_parts
 from .rule_table import table_lines as table_lines
 from .rule_table import write_rule as write_rule
+from .scales import scale_lines as scale_lines
 from .scales import write_condition as write_condition
 from .steps import BELOW as BELOW
 from .steps import IsotonicSteps as IsotonicSteps

@@ -19,6 +19,7 @@ from rulewright.model import (
     library_version,
     paragraphs,
     rule_cells,
+    scale_lines,
     title_of,
 )
 from rulewright.report import insight
@@ -163,7 +164,13 @@ def content_of(
         decides=model.decides,
         columns=columns,
         groups=group_tables(model, answers, dict(by or {}), target or "value"),
-        says=paragraphs([*model.preamble().splitlines(), *model.decision_lines()]),
+        says=paragraphs(
+            [
+                *model.preamble().splitlines(),
+                *model.decision_lines(),
+                *scale_lines(model.scales),
+            ]
+        ),
         data=data_summary(model, table, answers, findings or ()),
         has_data=table is not None,
         has_target=known,
