@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from rulewright import CompactRulesClassifier, RipperClassifier, load_model
 from rulewright.data import read_like, read_table
 from rulewright.explain import counterfactual
-from rulewright.model import AdditiveRules, model_schema
+from rulewright.model import AdditiveRules, model_schema, parse_model
 from rulewright.report import report_html
 from rulewright.report.whatif import panel_columns, panel_rows
 from rulewright.rules import Adds, Coverage, Head, Rule, parse_conjunction, parse_formula
@@ -139,3 +139,14 @@ def test_the_panel_of_a_report_asks_for_dates():
     rows = panel_rows(model, table, np.array([0, 1]))
     assert rows["values"] == {"signup": [None, str(FRAME.signup[1]).replace(" ", "T")]}
     assert "month(signup)" in report_html(model, FRAME, y=Y)
+
+
+def test_the_ends_of_months_and_weekdays_are_read_from_the_text():
+    """``month(signup) = 12`` and ``weekday(signup) >= Sat`` stand for the conditions of rules."""
+    y = np.where((FRAME.signup.dt.month == 12) | (FRAME.signup.dt.day_of_week >= 5), "yes", "no")
+    model = CompactRulesClassifier(random_state=0).fit(TABLE, y).model_
+    text = model.to_text()
+    assert "month(signup) = 12" in text
+    assert "weekday(signup) >= Sat" in text
+    read = parse_model(text, model.schema)
+    np.testing.assert_allclose(read.predict_proba(FRAME), model.predict_proba(FRAME), atol=1e-9)

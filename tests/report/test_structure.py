@@ -9,6 +9,7 @@ import pytest
 from report.models import MODELS, loans_model, model_and_rows, regression
 from report.test_content import content
 from report.test_page import Page
+from rulewright.data import KINDS
 from rulewright.model import (
     AdditiveRules,
     RegressionRules,
@@ -230,3 +231,15 @@ def test_numbers_and_intervals_in_words():
     assert words(0.0, 3.0, low_open=True, high_open=True, whole=True) == "1 to 2"
     assert words(0.0, 2.0, low_open=True, high_open=True, whole=True) == "1"
     assert words(0.0, 3.0, low_open=True) == "above 0 to 3"
+
+
+def test_intervals_of_dates_are_later_and_earlier():
+    """Dates are before or after others, not more or less."""
+    kind, day = KINDS["date"], 86_400_000.0
+    inf, closed = float("inf"), {"low_open": False, "high_open": False}
+    assert numbers.write_interval(day, inf, kind, **closed) == "1970-01-02 or later"
+    assert numbers.write_interval(-inf, day, kind, **closed) == "1970-01-02 or earlier"
+    opened = {"low_open": True, "high_open": True}
+    assert numbers.write_interval(-inf, 0.0, kind, **opened) == "before 1970-01-01"
+    text = numbers.write_interval(0.0, day, kind, **opened)
+    assert text == "after 1970-01-01 to before 1970-01-02"
