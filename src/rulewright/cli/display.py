@@ -13,7 +13,7 @@ from rich.text import Text
 from rulewright.data import Finding, Numbers, Target
 from rulewright.evidence import BRIER, name_figure
 from rulewright.model import escape_line, header, shown_entries, strongest_rules, table_lines
-from rulewright.rules import write_number
+from rulewright.rules import write_number, write_weight
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -78,7 +78,7 @@ def shares_of_classes(target: Target, weights: NDArray[Any]) -> Text:
     totals = np.bincount(target.codes, weights, len(target.classes))
     order = sorted(range(len(totals)), key=lambda k: -totals[k])
     shares = [
-        f"{_short(str(target.classes[k]))} {totals[k]:.6g} ({totals[k] / totals.sum():.1%})"
+        f"{_short(str(target.classes[k]))} {write_weight(totals[k])} ({totals[k] / totals.sum():.1%})"
         for k in order[:_SHOWN_LABELS]
     ]
     more = f", ... ({len(order)} classes)" if len(order) > _SHOWN_LABELS else ""

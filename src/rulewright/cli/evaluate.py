@@ -104,7 +104,7 @@ def evaluate(
             return
         console = make_console(stream)
         console.print(f"{model}: {escape_line(title_of(loaded))}")
-        console.print(f"{file}: {table.n_rows} rows, target {escape_line(name)}")
+        console.print(f"{file}: {table.n_rows:,} rows, target {escape_line(name)}")
         if seen:
             console.print("note: these are the rows that the model was learned from; expect worse")
         console.print()

@@ -84,7 +84,7 @@ def inspect(
         return
     console = make_console()
     about = f", target {escape_line(target)}" if target else ""
-    console.print(f"{file}: {table.n_rows} rows, {len(table.columns)} features{about}")
+    console.print(f"{file}: {table.n_rows:,} rows, {len(table.columns)} features{about}")
     if isinstance(table.target, Target):
         console.print(shares_of_classes(table.target, np.ones(table.n_rows)))
     console.print()
@@ -118,7 +118,7 @@ def tables_text(path: Path) -> str:
     opened = relational.open_tables(path)
     lines = [f"{path}: {len(opened.sources)} tables"]
     for name, source in opened.sources.items():
-        lines.append(f"  {name}: {source.n_rows} rows, columns {', '.join(source.names)}")
+        lines.append(f"  {name}: {source.n_rows:,} rows, columns {', '.join(source.names)}")
     declared = [f"  {a[0]}.{a[1]} -> {b[0]}.{b[1]}" for a, b in opened.foreign.items()]
     if declared:
         return "\n".join([*lines, "declared keys, which 'learn' uses:", *declared])
