@@ -66,6 +66,14 @@ def test_later_tables_need_only_the_dates():
         read_like(FRAME[["x"]], table.schema)
 
 
+def test_dates_may_all_be_missing():
+    """A column without values has parts without values: a part of a file may hold none."""
+    for values in ([None, None], [np.nan, np.nan], ["", ""]):
+        table = read_table({"signup": values, "x": [1, 2]}, missing=[""], date_parts="signup")
+        assert table.schema["signup"].kind == "date"
+        assert table["month(signup)"].is_missing.all()
+
+
 def test_dates_may_be_left_out_beside_their_parts():
     """Parts of a dropped column are still read from it."""
     table = read_parts(drop=["signup"])

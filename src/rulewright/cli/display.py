@@ -77,8 +77,9 @@ def shares_of_classes(target: Target, weights: NDArray[Any]) -> Text:
     """Write the share of each class."""
     totals = np.bincount(target.codes, weights, len(target.classes))
     order = sorted(range(len(totals)), key=lambda k: -totals[k])
+    parts = totals / totals.sum()
     shares = [
-        f"{_short(str(target.classes[k]))} {write_weight(totals[k])} ({totals[k] / totals.sum():.1%})"
+        f"{_short(str(target.classes[k]))} {write_weight(totals[k])} ({parts[k]:.1%})"
         for k in order[:_SHOWN_LABELS]
     ]
     more = f", ... ({len(order)} classes)" if len(order) > _SHOWN_LABELS else ""

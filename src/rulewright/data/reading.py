@@ -347,8 +347,10 @@ def _read_features(
     """Yield the columns, each followed by the parts of its dates; these may be left out."""
     for at in sorted({*features, *parts}):
         column = _column(source, at, kinds.get(at))
+        name = source.names[at]
+        if at in parts and column.is_missing.all():
+            column = KINDS["date"].read(name, source.load(at, "any"))
         if at in parts and column.schema.kind != "date":
-            name = column.schema.name
             raise DataError(
                 f"date_parts: column {name!r} holds no dates but is {column.schema.kind}. For "
                 f"dates written as 1.3.2024 use {reading_option('date', f'{name}:dmy')}."

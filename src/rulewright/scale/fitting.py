@@ -70,7 +70,7 @@ def fit_partitions(
     folder : path, optional
         Folder for the codes of files during the fit; by default the folder of temporary files.
     **options
-        `drop`, `nominal`, `numeric`, `date` and `missing`, as in `read_table`.
+        `drop`, `nominal`, `numeric`, `date`, `date_parts` and `missing`, as in `read_table`.
 
     Returns
     -------
