@@ -193,3 +193,34 @@ def test_numbers_do_not_depend_on_partitions(est, tmp_path):
     assert rule.coverage.support == len(own)
     assert rule.coverage.mean == pytest.approx(own.mean(), rel=1e-12)
     assert rule.coverage.deviation == pytest.approx(own.std(), rel=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, "w"])
+@pytest.mark.parametrize("learner", [MLRulesClassifier, CompactRulesClassifier])
+def test_models_note_what_all_rows_are(learner, weights):
+    """Missing values, ends of scales, weights and base rates are those of all rows."""
+    frame = mixed_table()
+    frame["w"] = np.random.default_rng(1).integers(1, 3, len(frame)) if weights else 1
+    drop = [] if weights else ["w"]
+    est = learner(max_rules=6, random_state=0)
+    found = fit_partitions(est, parted(frame, 3), "y", weights, sample_rows=300, drop=drop)
+    summary, columns = found.model_.summary, found.model_.columns
+    own = frame["w"] if weights else np.ones(len(frame))
+    assert summary["total_weight"] == own.sum()
+    is_yes = np.average(frame["y"] == "yes", weights=own)
+    assert summary["class_shares"] == pytest.approx([1 - is_yes, is_yes])
+    notes = summary["training"]
+    assert notes["missing"] == [name for name in columns if frame[name].isna().any()]
+    assert notes["whole"] == ({"count": [0.0, 4.0]} if "count" in columns else {})
+    assert notes.get("weighted", False) is (weights is not None)
+    assert ("weighted" in str(found.model_)) is (weights is not None)
+
+
+def test_numbers_note_their_mean():
+    """The mean of the target is that of all rows."""
+    frame = mixed_table()
+    frame["y"] = frame["x0"] * 2 + frame["count"]
+    est = CompactRulesRegressor(max_rules=4, random_state=0)
+    model = fit_partitions(est, parted(frame, 3), "y", sample_rows=300).model_
+    assert model.summary["training"]["mean"] == pytest.approx(frame["y"].mean())
+    assert model.summary["total_weight"] == len(frame)

@@ -19,7 +19,7 @@ from rulewright.estimators import (
     progress_bar,
     warn_of_shares,
 )
-from rulewright.model import AdditiveRules
+from rulewright.model import AdditiveRules, note_training
 from rulewright.scale.boosting import ClassWeights, PartedRows
 from rulewright.scale.coding import Coding, choose_bins, code_parts
 from rulewright.scale.questions import weights_by_class
@@ -123,6 +123,10 @@ class PartedMLRules(MLRulesClassifier):
         }
         intercepts, rules = tuple(rows.intercepts.tolist()), boosting.kept_rules()
         model = AdditiveRules(found.schema, self.classes_, intercepts, rules, summary)
+        columns = {name: found.notes[name] for name in model.columns}
+        held_out = bool(rows.weighed.aside.any())
+        notes = note_training(columns, weighted=found.weighted, held_out=held_out)
+        model = model.with_summary({**model.summary, **notes})
         model = self._with_decision(model, rows.weighed.train + rows.weighed.aside)
         self.stages_ = note_figures(model, rows="training", **figures)
         return self.stages_.merge_rules()

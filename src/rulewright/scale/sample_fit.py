@@ -28,8 +28,8 @@ from rulewright.estimators import (
     ResponseProblem,
 )
 from rulewright.kernels import STAT, BoolArray, ByteArray, FloatArray, IntArray, StatArray
-from rulewright.model import AdditiveRules, RegressionRules
-from rulewright.rules import Adds, Coverage, Head, NumberCoverage
+from rulewright.model import AdditiveRules, RegressionRules, note_training
+from rulewright.rules import Adds, Conjunction, Coverage, Head, NumberCoverage
 from rulewright.scale.partition import PartSums
 from rulewright.scale.survey import DataOverview, PartReading, align_table, is_sampled, row_hashes
 
@@ -49,24 +49,34 @@ def learn_sampled(estimator: Any, parts: Parts, reading: PartReading, found: Dat
             counting = Counting.of(model, found)
             patterns = parts.total(count_patterns, reading, counting)
             model = refit_responses(model, patterns, counting, learned)
-        model = _count_rules(model, parts, reading, found)
-        learned.model_ = model.with_summary(
-            {**model.summary, "n_rows": found.n_rows, "sample_rows": found.sample.n_rows}
-        )
+        learned.model_ = _count_rules(model, parts, reading, found)
     return learned
 
 
 def _count_rules(model: Any, parts: Parts, reading: PartReading, found: DataOverview) -> Any:
-    """Return the model with the coverage of its rules on all rows."""
+    """Return the model with the coverage of its rules on all rows, and notes on these."""
     counting = Counting.of(model, found)
+    counting = replace(counting, bodies=(*counting.bodies, Conjunction()))  # covers all rows
     (sums,) = parts.total(count_rules, reading, counting).arrays
     numbers = isinstance(model, RegressionRules)
-    coverages: list[Any] = [
+    *coverages, whole = (
         number_coverage(own, counting) if numbers else Coverage.outside(*(own * counting.unit))
         for own in sums
-    ]
+    )
     rules = zip(model.rules, coverages, strict=True)
-    return replace(model, rules=tuple(replace(rule, coverage=own) for rule, own in rules))
+    model = replace(model, rules=tuple(replace(rule, coverage=own) for rule, own in rules))
+    notes = {"n_rows": found.n_rows, "sample_rows": found.sample.n_rows}
+    return model.with_summary({**model.summary, **notes, **_describe_rows(model, whole, found)})
+
+
+def _describe_rows(model: Any, whole: Coverage | NumberCoverage, found: DataOverview) -> Any:
+    """Note down what all rows are, as a fit in memory does of its rows."""
+    columns = {name: found.notes[name] for name in model.columns}
+    mean = whole.mean if isinstance(whole, NumberCoverage) else None
+    notes = note_training(columns, mean, weighted=found.weighted)
+    if isinstance(whole, Coverage):
+        notes["class_shares"] = (np.array(whole.class_weights) / whole.support).tolist()
+    return {**notes, "total_weight": float(whole.support)}
 
 
 @dataclass(frozen=True, eq=False)
