@@ -124,6 +124,10 @@ def count_elsewhere(
     counted = []
     for model, part in zip(members, places, strict=True):
         others = np.setdiff1d(np.arange(rows.n_rows), part)
+        if not len(others):  # learned on all rows, with other weights
+            counts = decided_weights(model, rows).tolist()
+            counted.append(model.with_coverages([Coverage.of(tuple(line)) for line in counts]))
+            continue
         if len(others) > MOST_COUNTED:
             others = others[np.linspace(0, len(others) - 1, MOST_COUNTED).astype(np.intp)]
         outside = decided_weights(model, rows.take(others))
@@ -131,6 +135,12 @@ def count_elsewhere(
         coverages = [Coverage.outside(found + rule.class_weights, found) for rule, found in pairs]
         counted.append(model.with_coverages(coverages))
     return counted
+
+
+def reweighted(rows: TrainingSet, random: np.random.RandomState) -> TrainingSet:
+    """Return rows with random weights of mean 1 times their own (Bayesian bootstrap)."""
+    draws = random.standard_exponential(rows.n_rows)
+    return replace(rows, weights=rows.weights * draws / draws.mean())
 
 
 def table_of(rows: TrainingSet) -> Table:
