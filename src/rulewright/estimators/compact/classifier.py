@@ -33,7 +33,6 @@ from rulewright.estimators.compact.teachers import Teachers, ask_teacher
 from rulewright.estimators.contract.base import ORDINAL
 from rulewright.estimators.contract.constrained import BoostedClassifier
 from rulewright.estimators.contract.parameters import CheckedByFit, OrderDomain, Parameter, Real
-from rulewright.estimators.contract.weights import scale_weights
 from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
 from rulewright.estimators.folds.folds import Folds, assign_folds, choosing_rows, keep_splits
 from rulewright.estimators.folds.precision import CoverComparison, MeanOptimism
@@ -118,7 +117,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         self.size_, self.held_out_ = Size(0), None
         if len(rows.classes) == 1 or len(np.unique(rows.labels)) == 1:
             return self._constant(rows, constraints)
-        rows, random = scale_weights(rows), check_random_state(self.random_state)
+        random = check_random_state(self.random_state)
         sample = choosing_rows(rows, random, settings.MOST_ROWS)
         repeats: list[Folds] = []
         if sample.n_rows >= LEAST_ROWS:

@@ -26,7 +26,7 @@ from rulewright.estimators.contract.parameters import (
 )
 from rulewright.estimators.contract.unpredicted import warn_of_unpredicted
 from rulewright.estimators.contract.warn import NO_RULES, warn_of_data, warn_of_no_rules
-from rulewright.estimators.contract.weights import class_weighted, note_weights
+from rulewright.estimators.contract.weights import class_weighted, note_weights, scale_weights
 from rulewright.model import (
     DECISION,
     AdditiveRules,
@@ -160,17 +160,17 @@ class RuleEstimator(TableEstimator, Generic[Model]):
             target that a Table was read with.
         sample_weight : array-like or str, optional
             Row weights, or the name of the column of X that holds them; by default the weights
-            that a Table was read with. A weight is a number of rows: 2 is a row twice. A learner
-            to which the size of the weights matters warns of weights that sum to less than a
-            hundredth of the number of rows.
+            that a Table was read with. A weight is a number of rows: 2 is a row twice. Weights
+            whose sum cannot be a number of rows, such as shares, are scaled to sum to the number of
+            rows, with a warning.
 
         Returns
         -------
         self
         """
-        table = self._read(X, y, sample_weight, self.TASK)
-        rows = self._training_rows(table)
-        is_constant = not self._is_nested and warn_of_data(table, type(self).__name__)
+        table, name = self._read(X, y, sample_weight, self.TASK), type(self).__name__
+        rows = scale_weights(self._training_rows(table), None if self._is_nested else name)
+        is_constant = not self._is_nested and warn_of_data(table, name)
         self._warn_of_rows(rows)
         model = self._finished(self._learn(rows), rows)
         model = model.with_summary({**model.summary, **self._describe_rows(model, rows)})

@@ -13,7 +13,6 @@ from sklearn.utils import check_random_state
 from rulewright.encoding import encode_booleans
 from rulewright.estimators.contract.base import RuleClassifier, positive_of_two
 from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Real
-from rulewright.estimators.contract.weights import refuse_huge, warn_of_shares
 from rulewright.estimators.folds.precision import correct_precision
 from rulewright.estimators.ruleset_ensemble.search import (
     EnsembleRows,
@@ -151,8 +150,6 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
         self._check_choices()
         self._check_rows(rows)
-        refuse_huge(rows)
-        warn_of_shares(rows, type(self).__name__)
         random, alpha = check_random_state(self.random_state), self._alpha(rows.total_weight)
         seeds = [int(random.randint(2**31))]
         first, second = split_in_halves(rows, random) if self.split_prior else (rows, None)
