@@ -17,6 +17,7 @@ from rulewright.data import (
     read_like,
     read_table,
 )
+from rulewright.estimators.contract.many_labels import pool_labels
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Parameter,
@@ -146,6 +147,8 @@ class RuleEstimator(TableEstimator, Generic[Model]):
     """Whether `fit` runs folds and keeps their out-of-fold answers in `held_out_`."""
     NO_RULES: ClassVar[str] = NO_RULES
     """Reason that a warning gives for a model without rules."""
+    POOLS_LABELS: ClassVar[bool] = False
+    """Whether rare labels are pooled in columns with more than 1,000: each is a condition."""
     _is_nested = False  # a copy that another fit makes warns of nothing
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -169,7 +172,9 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         self
         """
         table, name = self._read(X, y, sample_weight, self.TASK), type(self).__name__
-        rows = scale_weights(self._training_rows(table), None if self._is_nested else name)
+        told = None if self._is_nested else name
+        rows = scale_weights(self._training_rows(table), told)
+        rows = pool_labels(rows, told) if self._pools_labels else rows
         is_constant = not self._is_nested and warn_of_data(table, name)
         self._warn_of_rows(rows)
         model = self._finished(self._learn(rows), rows)
@@ -182,6 +187,11 @@ class RuleEstimator(TableEstimator, Generic[Model]):
     def _training_rows(self, table: Table) -> Any:
         """Return the training rows of a table."""
         raise NotImplementedError
+
+    @property
+    def _pools_labels(self) -> bool:
+        """Whether this fit pools rare labels."""
+        return self.POOLS_LABELS
 
     def _warn_of_rows(self, rows: Any) -> None:
         """Warn of problems in the rows, once per `fit`; by default there is no check."""

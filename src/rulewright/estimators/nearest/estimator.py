@@ -65,6 +65,8 @@ class RISEClassifier(CheckedClassifier[NearestRules]):
     True
     """
 
+    POOLS_LABELS = True
+
     q: float = Parameter(
         Real(1),
         "Power of the differences of class shares; their sum is the distance of two labels.",

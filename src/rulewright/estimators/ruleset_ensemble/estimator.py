@@ -79,6 +79,8 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
     True
     """
 
+    POOLS_LABELS = True
+
     max_terms: int = Parameter(
         Integer(1), "Maximum number of rules per rule set.", default=8, kw_only=False
     )

@@ -105,6 +105,8 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
     True
     """
 
+    POOLS_LABELS = True
+
     criterion: str = Parameter(
         Choice(tuple(PRACTICAL)),
         'Criterion of the weights: mean minus variance of the margins ("mmv"), the mean margin '

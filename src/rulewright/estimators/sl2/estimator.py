@@ -135,6 +135,8 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
     True
     """
 
+    POOLS_LABELS = True
+
     max_rules: int = Parameter(
         Integer(1),
         "Maximum number of rules; with more than two classes, per class.",
