@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
@@ -69,6 +70,9 @@ class TableEstimator(
     """The settings published with the paper, where they differ from the defaults or may differ."""
     MAIN_EFFECTS: ClassVar[Mapping[str, Any]] = {}
     """Settings that give every rule a single condition, of learners whose model adds up."""
+
+    MOST_WORK: ClassVar[float] = math.inf
+    """Maximum work of a fit, in a unit that the learner names; larger tables are refused."""
 
     categorical_features: Any = Parameter(
         CheckedByFit("list of str or int, or None"),

@@ -14,7 +14,7 @@ from rulewright.search import merge_equal_rows
 
 if TYPE_CHECKING:
     from rulewright.data import Column, TrainingSet
-    from rulewright.kernels import BoolArray, ByteArray, FloatArray, IntArray, StatArray
+    from rulewright.kernels import ByteArray, FloatArray, IntArray, StatArray
 
 _LARGEST_TOTAL = 50
 """Number of bits of the sum of all weights, in fixed-point steps."""
@@ -79,13 +79,11 @@ class Examples:
 
     def distances(self, q: float) -> tuple[Distance, ...]:
         """Return the distances of the columns that vary; only the first of equal columns."""
-        found: list[Distance] = []
-        kept: list[Column] = []
+        first: dict[tuple[bool, bytes], Column] = {}
         for column in self.rows.columns:
-            if _varies(column) and not any(_same(column, other) for other in kept):
-                kept.append(column)
-                found.append(self._distance(column, q))
-        return tuple(found)
+            if _varies(column):
+                first.setdefault(_content(column), column)
+        return tuple(self._distance(column, q) for column in first.values())
 
     def _distance(self, column: Column, q: float) -> Distance:
         name, values = column.schema.name, column.values
@@ -138,11 +136,10 @@ def _varies(column: Column) -> bool:
     return bool(missing.any() or (known != known[0]).any())
 
 
-def _same(one: Column, other: Column) -> bool:
-    if one.schema.type.ordered != other.schema.type.ordered:
-        return False
-    equal: BoolArray = (one.values == other.values) | (one.is_missing & other.is_missing)
-    return bool(equal.all())
+def _content(column: Column) -> tuple[bool, bytes]:
+    """Return the same for columns with equal values: -0.0 is 0.0, and missing is missing."""
+    values = np.where(column.is_missing, np.nan, column.values + 0.0)
+    return column.schema.type.ordered, values.tobytes()
 
 
 def _svdm(profiles: FloatArray, q: float) -> tuple[tuple[float, ...], ...]:

@@ -13,6 +13,7 @@ from rulewright.encoding import encode_booleans
 from rulewright.estimators.contract.base import RuleClassifier, positive_of_two
 from rulewright.estimators.contract.deadline import Deadline, warn_of_time_limit
 from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Real
+from rulewright.estimators.contract.work import check_work, count_features
 from rulewright.estimators.folds.precision import correct_precision
 from rulewright.estimators.ruleset_ensemble.search import (
     EnsembleRows,
@@ -80,6 +81,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
     """
 
     POOLS_LABELS = True
+    MOST_WORK = 10_000
 
     max_terms: int = Parameter(
         Integer(1), "Maximum number of rules per rule set.", default=8, kw_only=False
@@ -154,6 +156,12 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
     def _learn(self, rows: TrainingSet) -> RuleSetVotes:
         deadline = Deadline.of(self.time_limit)
         self._check_choices()
+        check_work(
+            self,
+            count_features(rows.table, self.max_bins),
+            "labels and intervals, each a feature",
+            "Select columns, as RuleVoteSelector does, or lower max_bins",
+        )
         self._check_rows(rows)
         random, alpha = check_random_state(self.random_state), self._alpha(rows.total_weight)
         seeds = [int(random.randint(2**31))]

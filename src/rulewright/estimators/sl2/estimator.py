@@ -25,6 +25,7 @@ from rulewright.estimators.contract.parameters import (
     check_parameters,
 )
 from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.contract.work import check_work, count_features
 from rulewright.estimators.folds.folds import assign_folds, keep_splits, run_parallel
 from rulewright.estimators.folds.precision import (
     CheckedClassifier,
@@ -136,6 +137,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
     """
 
     POOLS_LABELS = True
+    MOST_WORK = 30_000
 
     max_rules: int = Parameter(
         Integer(1),
@@ -191,6 +193,12 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
 
     def _learn(self, training: TrainingSet) -> DnfModel:
         self._deadline = Deadline.of(self.time_limit)
+        check_work(
+            self,
+            count_features(training.table, self.max_bins),
+            "labels and intervals, each a feature",
+            "Select columns, as RuleVoteSelector does, or lower max_bins",
+        )
         self.n_terms_: list[int] = []
         self.cv_accuracy_: list[list[float]] = []
         self.stopped_by_ = "steps"
