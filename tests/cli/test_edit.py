@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from typer.testing import CliRunner
 
 from rulewright import load_model
+from rulewright.cli.main import app
 from rulewright.workbench import EditLog, Session, hash_model
 
 
@@ -56,6 +58,24 @@ def test_two_models_are_compared(cli, model, loans, edited):
     assert len(content["rules"]) == 1
     assert content["same"] == len(load_model(model)) - 1
     assert "0 changed, 0 removed, 0 added" in cli("diff", model, model).stdout
+
+
+def test_the_page_is_served_and_writes_a_report(model, loans, monkeypatch):
+    """Without edits the page is served; its report is that of the edited model."""
+    found = []
+
+    def serve(self, port, ready):
+        ready("http://127.0.0.1/")
+        found.append(self.answer("export", {"to": "report"}))
+
+    monkeypatch.setattr("rulewright.workbench.server.Workbench.serve", serve)
+    args = [str(model), "--data", str(loans), "--no-browser"]
+    result = CliRunner().invoke(app, ["edit", *args])
+    assert result.exit_code == 0, result.output
+    assert "workbench: http://127.0.0.1/" in result.stdout
+    [(status, content)] = found
+    assert status == 200
+    assert content["text"].startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import StratifiedKFold
 
 from builders import mixed_table, rise
-from rulewright.data import TrainingSet, read_table
+from rulewright.data import DataWarning, TrainingSet, read_table
 from rulewright.estimators.nearest import estimator
 from rulewright.estimators.nearest.estimator import SMOOTHING
 from rulewright.estimators.nearest.examples import Examples
@@ -186,7 +186,8 @@ def test_a_copy_lifts_the_bar():
     assert twice.accuracy_ == 1.0
     half = rise(max_passes=0).fit(X, y, np.full(60, 0.5))
     assert half.accuracy_ == once.accuracy_  # weights that count no rows are one row each
-    shares = rise().fit(X, y, np.full(60, 1 / 60))
+    with pytest.warns(DataWarning, match="scaled to sum to 60"):
+        shares = rise().fit(X, y, np.full(60, 1 / 60))
     assert [r.body for r in shares.model_.rules] == [r.body for r in rise().fit(X, y).model_.rules]
 
 

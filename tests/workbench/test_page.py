@@ -256,6 +256,49 @@ def test_a_session_by_clicks(browser, running, session):
 
 
 @in_browser
+def test_long_work_is_previewed_and_can_be_cancelled(browser, running, session, monkeypatch):
+    """Growing shows its progress, ends on Cancel, and gives a preview otherwise."""
+    workbench, address = running
+    opened(browser, address)
+    grow, started = session.grow, threading.Event()
+
+    def endless(n_rules, check):
+        started.set()
+        while True:
+            check()
+            time.sleep(0.01)
+
+    monkeypatch.setattr(session, "grow", endless)
+    click(browser, "Grow")
+    assert started.wait(30)
+    previewed(browser, "working")
+    click(browser, "Cancel")
+    previewed(browser, "cancelled")
+    monkeypatch.setattr(session, "grow", grow)
+    click(browser, "Grow")
+    previewed(browser, "grow a rule")
+    apply(browser, 1)
+    assert workbench.desk.session.log.entries[0].edit.word == "grow"
+
+
+@in_browser
+def test_rules_are_ordered_and_fixed_points_have_a_cost(browser, running):
+    """By column, rules stand under the name of a column; freezing prints what it costs."""
+    _, address = running
+    opened(browser, address)
+    by_column = """
+    const order = document.getElementById("order");
+    order.value = "column"; order.dispatchEvent(new Event("change"));
+    return [...document.querySelectorAll("#rules h3")].map((x) => x.textContent);
+    """
+    assert set(browser.run(by_column)) <= {"a", "b", "c"}
+    click(browser, "Freeze")
+    previewed(browser, "freeze")
+    apply(browser, 1)
+    wait_for(browser, "return document.getElementById('cost').innerText.includes('cost Log-loss')")
+
+
+@in_browser
 def test_two_tabs_do_not_overwrite_each_other(browser, running):
     """An edit for an older model is refused, and the page says what to do."""
     workbench, address = running

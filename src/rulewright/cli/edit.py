@@ -3,7 +3,7 @@
 import getpass
 import webbrowser
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +14,8 @@ from rulewright.cli.opened_model import OpenedModel, target_in
 from rulewright.cli.options import FileReading, group_options
 from rulewright.cli.output import check_output
 from rulewright.data import DataError
-from rulewright.workbench import Desk, Preview, Session, Workbench
+from rulewright.report import report_html
+from rulewright.workbench import Desk, Preview, Session, Workbench, describe_cost
 
 EDITS = "Edits, made in this order (*: may be repeated)"
 Several = list[str] | None
@@ -178,6 +179,8 @@ def edit(
     for preview in asked.previews(session):
         console.print(str(preview), markup=False, highlight=False, end="\n\n")
         session.apply(preview, reason)
+    if cost := describe_cost(session.state):
+        console.print(cost, markup=False, highlight=False, end="\n\n")
     if not asked.any:
         if data is None:
             raise DataError(
@@ -201,4 +204,11 @@ def _open_page(session: Session, path: Path, *, browser: bool, port: int) -> Non
         if browser:
             webbrowser.open(address)
 
-    Workbench(Desk(session, path, path.name)).serve(port, show)
+    def write_report() -> str:
+        rows = None if session.state.form is None else session.state.form.rows.given
+        if rows is None:
+            return report_html(session.model)
+        table = replace(rows.table, target=rows.target, weights=rows.weights)
+        return report_html(session.model, table, title=path.name)
+
+    Workbench(Desk(session, path, path.name), write_report).serve(port, show)

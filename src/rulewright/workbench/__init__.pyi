@@ -11,6 +11,7 @@ from .log import EditLog as EditLog
 from .log import LogEntry as LogEntry
 from .log import hash_model as hash_model
 from .preview import Preview as Preview
+from .preview import describe_cost as describe_cost
 from .server import Workbench as Workbench
 from .session import Session as Session
 from .session import replay as replay

@@ -19,6 +19,7 @@ from rulewright.model import body_text, rule_cells, write_count
 from rulewright.rules import Range, write_number
 from rulewright.workbench.edits import edit_of
 from rulewright.workbench.log import LogEntry
+from rulewright.workbench.preview import describe_cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +68,7 @@ class Desk:
             "thaw": lambda rules: session.thaw(rules),
             "move": lambda rule, to: session.move(rule, int(to)),
             "refit": lambda: session.refit(),
-            "grow": lambda n_rules=1: session.grow(int(n_rules)),
+            "grow": lambda n_rules=1, check=None: session.grow(int(n_rules), check=check),
         }
 
     def state(self) -> dict[str, Any]:
@@ -218,6 +219,16 @@ class Desk:
     def suggest(self, rule: int, check: Callable[[], None]) -> list[dict[str, Any]]:
         """Return alternatives of a rule."""
         return [one._asdict() for one in self.session.suggest(rule, 8, check)]
+
+    def grow(self, n_rules: int, version: int, check: Callable[[], None]) -> dict[str, Any]:
+        """Preview further rules; growing takes seconds on large tables."""
+        self._check(version)
+        return self._preview({"do": "grow", "n_rules": n_rules, "check": check}).to_json()
+
+    def cost(self, version: int) -> dict[str, Any]:
+        """Write what fixed points cost."""
+        self._check(version)
+        return {"text": describe_cost(self.session.state)}
 
     def cuts(self, rule: int, column: str, check: Callable[[], None]) -> list[tuple[float, float]]:
         """Return the change of the loss along the threshold of a rule."""

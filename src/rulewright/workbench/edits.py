@@ -119,6 +119,10 @@ def _any_rule(model: Any) -> Rule:
     return Rule(Conjunction(), Adds(Head(0, 0), 0.0), coverage)
 
 
+def go_on() -> None:
+    """Do not stop a search."""
+
+
 class Edit(ABC):
     """A change of a model."""
 
@@ -142,7 +146,8 @@ class Edit(ABC):
 
     def to_json(self) -> dict[str, Any]:
         """Return the edit as plain data."""
-        own = {item.name: _plain(getattr(self, item.name)) for item in fields(self)}  # type: ignore[arg-type]
+        names = [item.name for item in fields(self) if item.compare]  # type: ignore[arg-type]
+        own = {name: _plain(getattr(self, name)) for name in names}
         return {
             "do": self.word,
             **{name: value for name, value in own.items() if value is not None},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +13,11 @@ from rulewright.model import DecisionList
 from rulewright.rules import Adds, Coverage, Head, NumberCoverage, Rule
 from rulewright.search import RuleGrower, SearchLimits
 from rulewright.weighting import LogLikelihood, fine_unit
-from rulewright.workbench.edits import EDITS, Edit, EditError
+from rulewright.workbench.edits import EDITS, Edit, EditError, go_on
 from rulewright.workbench.state import RuleChange, State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rulewright.encoding import BinnedColumns
     from rulewright.kernels import FloatArray
@@ -36,6 +36,8 @@ class Grow(Edit):
     word = "grow"
     n_rules: int = 1
     max_conditions: int = 3
+    check: Callable[[], None] = field(default=go_on, repr=False, compare=False)
+    """Called before each growth; it may raise to stop."""
 
     def apply(self, state: State) -> State:
         """Add the rules."""
@@ -60,6 +62,7 @@ class Grow(Edit):
             return None
         by_fold = []
         for fold, model in enumerate(state.folds):
+            self.check()
             weights = np.where(rows.folds.train_mask(fold), rows.weights, 0.0)
             own = _best_rule(state, model, weights, binned, self.max_conditions)
             by_fold.append(best if own is None else own)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright.evidence import Change, compare_figures
-from rulewright.model import align_cells
+from rulewright.model import align_cells, value_text
 from rulewright.rules import write_number, write_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rulewright.kernels import BoolArray
     from rulewright.workbench.edits import Edit
@@ -99,7 +99,15 @@ class Preview:
     def examples(self) -> list[int]:
         """Positions, in the given rows, of some rows whose prediction changes."""
         places = np.flatnonzero(self.changed)[:SHOWN_ROWS]
-        return self.after.data.rows.used.places[places].tolist()  # type: ignore[no-any-return]
+        found: list[int] = self.after.data.rows.used.places[places].tolist()
+        return found
+
+    @property
+    def example_values(self) -> dict[str, list[Any]]:
+        """The values of these rows in the columns that either model uses."""
+        table = self.after.data.rows.table.take(np.flatnonzero(self.changed)[:SHOWN_ROWS])
+        names = dict.fromkeys([*self.before.model.columns, *self.model.columns])
+        return {name: [value_text(table, name, i) for i in range(table.n_rows)] for name in names}
 
     @cached_property
     def groups(self) -> list[GroupChange]:
@@ -142,6 +150,7 @@ class Preview:
             "n_rows": len(self.changed),
             "moves": [[*pair, n] for pair, n in self.moves.items()],
             "examples": self.examples,
+            "values": self.example_values,
             "groups": [group.to_json() for group in self.groups],
         }
 
@@ -164,16 +173,36 @@ class Preview:
         return f"{text}{': ' if moves else ''}{moves}; such as rows {rows}"
 
 
+def describe_cost(state: State) -> str:
+    """Write what fixed points cost compared with fitted ones; nothing if none is fixed."""
+    n = sum(state.frozen)
+    if state.form is None or not n:
+        return ""
+    first, *_ = state.cost_of_freezing()
+    whose = "1 rule cost" if n == 1 else f"{n} rules cost"
+    return f"fixed points of {whose} {first.name} {_change_text(first)} against fitted points"
+
+
 def figure_lines(figures: Sequence[Change], title: str = "held-out figures") -> list[str]:
     """Write figures before and after as a table."""
     cells = [[title, "before", "after", "change [95 %]"]]
     for one in figures:
-        write = "{:.3f}".format if abs(one.before) < 10 else write_number
-        text = _signed(one.difference, write)
-        if math.isfinite(one.low):
-            text += f" [{_signed(one.low, write)}, {_signed(one.high, write)}]"
-        cells.append([one.name, write(one.before), write(one.after), text])
+        write = _writer(one)
+        cells.append([one.name, write(one.before), write(one.after), _change_text(one)])
     return align_cells(cells, {0})
+
+
+def _change_text(one: Change) -> str:
+    """Write a change with its interval."""
+    write = _writer(one)
+    text = _signed(one.difference, write)
+    if math.isfinite(one.low):
+        text += f" [{_signed(one.low, write)}, {_signed(one.high, write)}]"
+    return text
+
+
+def _writer(one: Change) -> Callable[[float], str]:
+    return "{:.3f}".format if abs(one.before) < 10 else write_number
 
 
 def _signed(value: float, write: Any) -> str:

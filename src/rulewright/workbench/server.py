@@ -86,12 +86,20 @@ class Workbench:
     ----------
     desk : Desk
         The session.
+    report : callable, optional
+        Returns the report of the current model as HTML.
     token : str, optional
         Secret in the address of the page; drawn when left out.
     """
 
-    def __init__(self, desk: Desk, token: str | None = None) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        report: Callable[[], str] | None = None,
+        token: str | None = None,
+    ) -> None:
         self.desk, self.token = desk, token or secrets.token_urlsafe(24)
+        self._report = report
         self.jobs: dict[str, Job] = {}
         self._tasks: dict[str, Callable[..., Any]] = {
             "state": lambda: {**desk.state(), "unsaved": len(desk.unsaved())},
@@ -106,16 +114,21 @@ class Workbench:
             "job": lambda job: self._job(job).to_json(),
             "cancel": self._cancel,
             "export": self._export,
+            "cost": desk.cost,
         }
         self.app = self._make_app()
 
     def _start(self, work: str, **asked: Any) -> dict[str, Any]:
-        works = {"suggest": self.desk.suggest, "cuts": self.desk.cuts}
+        works: dict[str, Callable[..., Any]] = {
+            "suggest": self.desk.suggest,
+            "cuts": self.desk.cuts,
+            "grow": self.desk.grow,
+        }
         if work not in works:
             raise DataError(f"there is no work {work!r}.")
         name = secrets.token_hex(8)
         self.jobs = {key: job for key, job in self.jobs.items() if not job.is_done}
-        self.jobs[name] = Job(lambda check: works[work](**asked, check=check))  # type: ignore[operator]
+        self.jobs[name] = Job(lambda check: works[work](**asked, check=check))
         return {"job": name}
 
     def _job(self, name: str) -> Job:
@@ -136,6 +149,8 @@ class Workbench:
             "javascript": model.to_javascript,
             "log": self.desk.session.log.to_markdown,
         }
+        if self._report is not None:
+            writers["report"] = self._report
         if to not in writers:
             raise DataError(f"there is no export {to!r}.")
         return {"text": writers[to]()}

@@ -248,9 +248,14 @@ class Session:
         """Fit the points of all rules that are not frozen, the intercepts and a calibration."""
         return self.preview(kinds.Refit())
 
-    def grow(self, n_rules: int = 1, max_conditions: int = 3) -> Preview:
-        """Add the best further rules around the others, and refit what is not frozen."""
-        return self.preview(Grow(n_rules, max_conditions))
+    def grow(
+        self, n_rules: int = 1, max_conditions: int = 3, check: Callable[[], None] | None = None
+    ) -> Preview:
+        """Add the best further rules around the others, and refit what is not frozen.
+
+        `check` is called before each growth; it may raise to stop.
+        """
+        return self.preview(Grow(n_rules, max_conditions, check or kinds.go_on))
 
     def suggest(
         self, rule: Any, n: int = 10, check: Callable[[], None] | None = None
@@ -259,20 +264,17 @@ class Session:
 
         `check` is called before each of them; it may raise to stop.
         """
-        return suggest_rules(self.state, self._name(rule), n, check or _go_on)
+        return suggest_rules(self.state, self._name(rule), n, check or kinds.go_on)
 
     def suggest_cuts(
         self, rule: Any, column: str, n: int = 40, check: Callable[[], None] | None = None
     ) -> list[tuple[float, float]]:
         """Return thresholds of a column in a rule, each with the change of the held-out loss."""
-        return cut_losses(self.state, self._name(rule), column, n, check or _go_on)
+        return cut_losses(self.state, self._name(rule), column, n, check or kinds.go_on)
 
     def cost_of_freezing(self) -> list[Change]:
         """Return what the frozen points cost: figures with all points free, and with them."""
-        free = replace(self.state, frozen=(False,) * len(self.state.frozen)).refit_free()
-        held = self.state.refit_free()
-        weights = self.state.data.rows.weights
-        return compare_figures(free.figures, held.figures, weights, held.model.n_classes or 0)
+        return self.state.cost_of_freezing()
 
     def open_final(self) -> list[Change]:
         """Compare the start model and the current one on the final part; the log counts it."""
@@ -292,10 +294,6 @@ class Session:
     def _names(self, rules: Any) -> tuple[RuleName, ...]:
         several: Iterable[Any] = rules if isinstance(rules, list | tuple | set) else [rules]
         return tuple(map(self._name, several))
-
-
-def _go_on() -> None:
-    """Do not stop a search."""
 
 
 def _check_groups(rows: SessionRows, by: Sequence[str]) -> None:

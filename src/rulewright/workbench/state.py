@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright.data import DataError
-from rulewright.evidence import influenced_figures
+from rulewright.evidence import compare_figures, influenced_figures
 from rulewright.rules import Adds, Conjunction, Range, Rule
 from rulewright.search import Constraints
 from rulewright.workbench.forms import FORMS, EditableForm, Groups
@@ -18,7 +18,7 @@ from rulewright.workbench.rows import judge_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.evidence import InfluencedFigure
+    from rulewright.evidence import Change, InfluencedFigure
     from rulewright.kernels import BoolArray, FloatArray, IntArray
     from rulewright.workbench.rows import SessionRows
 
@@ -187,6 +187,12 @@ class State:
         """Fit all points that are not frozen, and the calibration by steps if there is one."""
         made = self.refit(~np.array(self.frozen, dtype=np.bool_))
         return replace(made, model=made.data.calibrate(made.model, made.held_out_scores))
+
+    def cost_of_freezing(self) -> list[Change]:
+        """Return figures of refits with all points free, and with the frozen ones."""
+        free = replace(self, frozen=(False,) * len(self.frozen)).refit_free()
+        held, weights = self.refit_free(), self.data.rows.weights
+        return compare_figures(free.figures, held.figures, weights, self.model.n_classes or 0)
 
     @cached_property
     def held_out_scores(self) -> FloatArray:

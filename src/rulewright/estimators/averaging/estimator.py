@@ -94,6 +94,8 @@ class AveragedRulesClassifier(RuleClassifier[AveragedModel]):
     (6, True)
     """
 
+    POOLS_LABELS = True
+
     estimator: Any = Parameter(
         Named(BASES, RuleClassifier),
         "The learner of the parts: a name, or an estimator, which is cloned.",

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.data import Table, TrainingSet, read_table
+from rulewright.estimators.contract.many_labels import pool_labels
 from rulewright.estimators.contract.warn import nested_copy
 from rulewright.estimators.folds.folds import run_parallel
 from rulewright.estimators.folds.precision import counting_training_rows, decided_weights
@@ -69,7 +70,7 @@ def learn_on_parts(
         The rows of X that each model was learned from.
     """
     table = read_table(X, target=y, weights=sample_weight)
-    rows, random = TrainingSet.of(table), check_random_state(random_state)
+    rows, random = pool_labels(TrainingSet.of(table)), check_random_state(random_state)
     places = row_parts(rows.n_rows, size, random)
     parts = [rows.take(one) for one in places]
     models = models_of(estimator, parts, random, count_threads(n_jobs))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.estimators.contract.weights import scale_weights
 from rulewright.programs import Distance, LabelDistance, NumberDistance
 from rulewright.search import merge_equal_rows
 
@@ -46,9 +45,8 @@ class Examples:
     ranks: IntArray
 
     @classmethod
-    def of(cls, training: TrainingSet, *, repeat: bool) -> Examples:
+    def of(cls, rows: TrainingSet, *, repeat: bool) -> Examples:
         """Merge and sort equal rows; with `repeat` whole weights are numbers of copies."""
-        rows = scale_weights(training)
         merged = merge_equal_rows(rows, repeat=False)
         copies = np.bincount(merged.group).astype(np.float64)
         if repeat and np.array_equal(np.rint(rows.weights), rows.weights):

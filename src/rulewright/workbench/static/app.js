@@ -80,7 +80,7 @@ function showState(found) {
   $("save").disabled = found.saved;
   $("refit").disabled = $("grow").disabled = !found.n_rows;
   $("grow").hidden = found.form === "list";
-  $("rules").replaceChildren(...found.rules.map(ruleLine));
+  showRules();
   $("add-class").hidden = found.form !== "additive";
   $("add-points").hidden = found.form === "list";
   const known = $("add-class").value;
@@ -95,10 +95,29 @@ function showState(found) {
   if (!found.log.length) $("log").replaceChildren(element("p", { class: "soft", text: "No edits yet." }));
   if (chosen !== null && !found.rules.some((rule) => rule.number === chosen)) chosen = null;
   showEditor();
+  if (found.rules.some((rule) => rule.frozen) && found.n_rows) {
+    const version = found.version;
+    ask("cost", { version }).then((cost) => { if (state.version === version) $("cost").textContent = cost.text; }, () => {});
+  }
+  $("cost").textContent = "";
   if (found.broken.length) say(`Constraints are broken: ${found.broken.join("; ")}`);
 }
 
 const quote = (name) => (/^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name));
+
+function showRules() {
+  const lines = [], byColumn = new Map();
+  for (const rule of state.rules) {
+    const column = $("order").value === "column" ? rule.columns[0] || "" : "";
+    if (!byColumn.has(column)) byColumn.set(column, []);
+    byColumn.get(column).push(rule);
+  }
+  for (const [column, rules] of byColumn) {
+    if (column) lines.push(element("li", {}, element("h3", { text: column })));
+    lines.push(...rules.map(ruleLine));
+  }
+  $("rules").replaceChildren(...lines);
+}
 
 function ruleLine(rule) {
   // Blue raises the number or the last of two classes, orange the other.
@@ -271,7 +290,10 @@ async function preview(edit) {
   const found = await attempt(() => ask("preview", { edit, version: state.version }));
   if (own !== previews) return; // a later one was asked for
   $("preview").removeAttribute("aria-busy");
-  if (!found) return;
+  if (found) showPreview(edit, found);
+}
+
+function showPreview(edit, found) {
   pending = edit;
   const reason = element("input", { id: "reason", class: "wide", placeholder: "Reason, for the log", "aria-label": "Reason" });
   const parts = [element("h2", { text: "Preview" }), element("p", { text: found.text })];
@@ -287,7 +309,8 @@ async function preview(edit) {
       ? `${found.changed.toLocaleString("en")} of ${found.n_rows.toLocaleString("en")} ${state.form === "regression" ? "predictions" : "decisions"} change`
       : "No prediction changes." }));
     if (found.moves.length) parts.push(table(["from", "to", "rows"], found.moves.map(([one, other, n]) => [one, other, String(n)])));
-    if (found.examples.length) parts.push(element("p", { class: "soft", text: `such as rows ${found.examples.join(", ")}` }));
+    if (found.examples.length) parts.push(element("details", {}, element("summary", { text: `Rows to look at: ${found.examples.join(", ")}` }),
+      table(["column", ...found.examples.map((row) => `row ${row}`)], Object.entries(found.values).map(([name, values]) => [name, ...values]))));
     if (found.groups.length) parts.push(table(["group", "rows", "changed", "before", "after"], found.groups.map((one) =>
       [`${one.column} = ${one.label}`, String(one.n_rows), String(one.n_changed), number(one.before), number(one.after)])));
   }
@@ -331,13 +354,23 @@ async function save(replaces = false) {
 $("undo").onclick = () => change("undo");
 $("redo").onclick = () => change("redo");
 $("refit").onclick = () => preview({ do: "refit" });
-$("grow").onclick = () => preview({ do: "grow", n_rules: 1 });
+$("grow").onclick = () => {
+  const place = element("div", {}), edit = { do: "grow", n_rules: 1 };
+  $("preview").replaceChildren(element("h2", { text: "Preview" }), place);
+  work({ work: "grow", n_rules: 1, version: state.version }, place, (found) => showPreview(edit, found));
+};
+$("order").onchange = showRules;
 $("save").onclick = () => save();
 $("export").onchange = async (event) => {
   const to = event.target.value;
   event.target.value = "";
   const found = to && await attempt(() => ask("export", { to }));
   if (!found) return;
+  if (to === "report") {
+    const address = URL.createObjectURL(new Blob([found.text], { type: "text/html" }));
+    element("a", { href: address, download: `${state.title}.report.html` }).click();
+    return;
+  }
   $("text").textContent = found.text;
   $("text-dialog").showModal();
 };
