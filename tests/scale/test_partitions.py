@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rulewright import CompactRulesClassifier, Growth, MLRulesClassifier, RuleFitRegressor
-from rulewright.data import TrainingSet, read_table
+from rulewright.data import DataWarning, TrainingSet, read_table
 from rulewright.estimators import CompactRulesRegressor
 from rulewright.estimators.mlrules.memory import start_boosting
 from rulewright.kernels import ROW, Subsample
@@ -69,6 +69,18 @@ def test_weights_that_are_no_whole_numbers_do_not_depend_on_partitions(tmp_path)
         for parts in ([frame], parted(frame, 4), parted(frame, 5, seed=1))
     }
     assert len(hashes) == 1
+
+
+@pytest.mark.parametrize("size", [2.0**-11, 2.0**60])
+def test_weights_that_are_proportions_are_scaled(size):
+    """Weights that no number of rows can be give the rules of weights of one, with a warning."""
+    frame = mixed_table(1024)
+    whole = fit_partitions(learner(subsample=1.0), parted(frame, 3), "y").model_
+    frame["w"] = size
+    with pytest.warns(DataWarning, match="MLRulesClassifier: .* weights of 1024 rows"):
+        scaled = fit_partitions(learner(subsample=1.0), parted(frame, 3), "y", "w").model_
+    assert scaled.rules == whole.rules
+    assert scaled.summary["total_weight"] == 1024
 
 
 @pytest.mark.parametrize("n_rows", [700, 5000])
@@ -173,6 +185,20 @@ def test_compact_models_do_not_depend_on_partitions(classes, tmp_path):
     for step in (-0.05, 0.05):  # the points of all rows are the best ones
         moved = replace(rule, outcome=Adds(rule.outcome.head, rule.outcome.value + step))
         assert penalised(replace(model, rules=(moved, *model.rules[1:]))) > penalised(model)
+
+
+def test_shares_are_scaled_before_points_are_fitted_to_all_rows():
+    """Rules of a sample get the counts of weights of one, and points of the same size."""
+    frame = mixed_table(1500)
+    est = CompactRulesClassifier(3, size="max", random_state=0, teacher_share=0.0, cv=2)
+    counted = fit_partitions(est, [frame], "y", sample_rows=500).model_
+    frame["w"] = 2.0**-11
+    with pytest.warns(DataWarning, match="they are scaled"):
+        model = fit_partitions(est, parted(frame, 3), "y", "w", sample_rows=500).model_
+    for rule in model.rules:
+        assert rule.coverage.support == rule.body.holds(read_table(frame)).sum()
+    largest = [max(abs(rule.outcome.value) for rule in one.rules) for one in (counted, model)]
+    assert largest[1] == pytest.approx(largest[0], rel=0.5)
 
 
 @pytest.mark.parametrize(

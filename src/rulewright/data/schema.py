@@ -199,6 +199,9 @@ class ColumnSchema:
             return self.type.sql_value(self, expression, sql)
         return sql.date_part(self.part.unit, sql.moment(self.source, expression))
 
+    def __post_init__(self) -> None:
+        vars(self)["name"] = str(self.name)  # NumPy's strings print otherwise
+
     @property
     def has_order(self) -> bool:
         """Whether rules that are learned may divide the values at thresholds."""

@@ -26,6 +26,7 @@ from rulewright.estimators import (
     FittedResponses,
     NumberLoss,
     ResponseProblem,
+    are_counts,
 )
 from rulewright.kernels import STAT, BoolArray, ByteArray, FloatArray, IntArray, StatArray
 from rulewright.model import AdditiveRules, RegressionRules, note_training
@@ -60,7 +61,7 @@ def _count_rules(model: Any, parts: Parts, reading: PartReading, found: DataOver
     (sums,) = parts.total(count_rules, reading, counting).arrays
     numbers = isinstance(model, RegressionRules)
     *coverages, whole = (
-        number_coverage(own, counting) if numbers else Coverage.outside(*(own * counting.unit))
+        number_coverage(own, counting) if numbers else Coverage.outside(*(own * counting.worth))
         for own in sums
     )
     rules = zip(model.rules, coverages, strict=True)
@@ -93,6 +94,12 @@ class Counting:
     share: float
     center: float = 0.0
     reach: float = 1.0
+    scale: float = 1.0  # as `fit` scales weights that cannot be numbers of rows
+
+    @property
+    def worth(self) -> float:
+        """The scaled weight of one step."""
+        return self.unit * self.scale
 
     @classmethod
     def of(cls, model: Any, found: DataOverview) -> Counting:
@@ -102,7 +109,11 @@ class Counting:
             center = float(np.mean(found.sample.target.values))
             reach = max(found.largest_number + abs(center), 1e-150)
         given = (found.schema, found.classes, bodies, found.weight_unit, found.share)
-        return cls(*given, center, 2.0 ** math.ceil(math.log2(reach)))
+        weights, scale = found.sample.weights, 1.0
+        if weights is not None:
+            n_rows, total = int(np.count_nonzero(weights)), float(weights.sum())
+            scale = 1.0 if are_counts(n_rows, total) else n_rows / total
+        return cls(*given, center, 2.0 ** math.ceil(math.log2(reach)), scale)
 
     def read(self, part: TablePart, reading: PartReading) -> CountedPart | None:
         """Read a part; return the weights of its rows and the covers of the rules."""
@@ -167,7 +178,7 @@ def count_rules(part: TablePart, reading: PartReading, counting: Counting) -> Pa
 
 def number_coverage(sums: StatArray, counting: Counting) -> NumberCoverage:
     """Return the coverage of a rule from its moments."""
-    weight, first, second = (sums * counting.unit).tolist()
+    weight, first, second = (sums * counting.worth).tolist()
     if not weight:
         return NumberCoverage(0.0, 0.0, 0.0)
     mean, square = first / weight, second / weight
@@ -213,7 +224,7 @@ def count_patterns(part: TablePart, reading: PartReading, counting: Counting) ->
 def refit_responses(model: Any, patterns: Patterns, counting: Counting, estimator: Any) -> Any:
     """Return the model with responses refitted to all rows; drop rules that add nothing."""
     covers = patterns.covers(len(model.rules))
-    sums: FloatArray = patterns.sums.astype(np.float64) * counting.unit
+    sums: FloatArray = patterns.sums.astype(np.float64) * counting.worth
     if isinstance(model, AdditiveRules):
         heads = [rule.outcome.head for rule in model.rules]
         fitted = _fit_classes(covers, sums, heads, estimator)
