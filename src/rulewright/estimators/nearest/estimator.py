@@ -87,7 +87,7 @@ class RISEClassifier(CheckedClassifier[NearestRules]):
     part_size: int | None = Parameter(
         Integer(2, optional=True),
         "Number of distinct rows per part if there are more than 4,000; None: no parts.",
-        default=500,
+        default=250,
     )
 
     PAPER: ClassVar[Mapping[str, Any]] = {"part_size": None, "precision_cv": None}
