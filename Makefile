@@ -95,6 +95,7 @@ format: $(VENV)/.dev
 
 docs: $(VENV)/.dev
 	$(BIN)/python docs/build.py
+	-$(BIN)/python docs/screenshots.py
 	$(MAKE) docs-site
 
 # The site needs no network, neither to be built nor to be read: open build/site/index.html.

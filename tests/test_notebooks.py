@@ -21,11 +21,12 @@ def runner():
 
 
 def test_there_is_one_for_each_task():
-    """Two classes with constraints, abstention, several classes, and numbers."""
+    """Two classes with constraints, abstention, editing, several classes, and numbers."""
     assert [path.stem for path in NOTEBOOKS] == [
         "credit_risk",
         "diabetes_regression",
         "medical_abstention",
+        "owning_a_model",
         "wine_classes",
     ]
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rulewright.data import ColumnSchema, DataError, DataTypeError, Schema, label_of
+from rulewright.data import ColumnSchema, DataError, DataTypeError, Schema, label_of, read_table
 
 SCHEMA = Schema(
     (ColumnSchema("age", "numeric"), ColumnSchema("color", "nominal", ("red", "blue"))), named=True
@@ -106,3 +106,10 @@ def test_from_json_refuses(obj):
     """Broken plain data is refused with a clean error."""
     with pytest.raises(DataError):
         Schema.from_json(obj)
+
+
+def test_numpy_strings_as_names_become_plain():
+    """Columns named by NumPy's strings are exported by their plain names."""
+    X = {np.str_("a"): [1.0, 2.0, 3.0, 4.0] * 10}
+    schema = read_table(X).schema
+    assert [type(name) for name in schema.names] == [str]

@@ -235,7 +235,7 @@ PLACES = {
 def test_control_c_leaves_nothing_behind(make, place, presser, monkeypatch):
     """KeyboardInterrupt comes soon, no thread keeps working, and the next fit is as ever."""
     settings, n_jobs = place
-    data = numbers(1000)
+    data = numbers(3000)
     est = chosen(make, {**DRAWN, "calibration": None, "precision_cv": None}, n_jobs=n_jobs)
     expected = fit(clone(est), *data)
     run = Boosting.run

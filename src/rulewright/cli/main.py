@@ -32,6 +32,8 @@ COMMANDS = {
     "report": "Write a saved model and its evaluation as one HTML page.",
     "export": "Write a saved model as SQL, Python, JavaScript or text.",
     "compress": "Reduce a saved model to a few rules.",
+    "edit": "Edit the rules of a saved model, refit the others, and keep a log.",
+    "diff": "Compare two saved models: rules, figures and decisions.",
     "compare": "Compare learners by cross-validation.",
 }
 """Each is a module of this package with a Typer app of one command."""

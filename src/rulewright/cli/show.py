@@ -9,6 +9,7 @@ import typer
 from rulewright.cli.display import make_console, print_rules, print_summary
 from rulewright.cli.opened_model import OpenedModel
 from rulewright.cli.output import drop_infinities, model_content
+from rulewright.model import describe_edits
 
 _SHOWN_RULES = 20
 
@@ -32,5 +33,9 @@ def show(
         return
     console = make_console()
     print_summary(console, loaded)
+    if edits := describe_edits(loaded):
+        console.print("\nedits:")
+        for line in edits:
+            console.print(f"  {line}", markup=False)
     console.print()
     print_rules(console, loaded, None if show_all else _SHOWN_RULES, "--all shows all")

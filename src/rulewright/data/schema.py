@@ -171,6 +171,9 @@ class ColumnSchema:
     label_type: LabelType = "string"  # type of the labels before conversion to text
     ranked: bool = field(default=False, compare=False)  # labels ascend; a saved model has sets
 
+    def __post_init__(self) -> None:
+        vars(self)["name"] = str(self.name)  # NumPy's strings print otherwise
+
     @property
     def has_order(self) -> bool:
         """Whether rules that are learned may divide the values at thresholds."""

@@ -34,6 +34,7 @@ from .contract.weights import warn_of_shares as warn_of_shares
 from .finishing.after_fit import OutOfFold as OutOfFold
 from .finishing.after_fit import calibrate as calibrate
 from .finishing.after_fit import note_figures as note_figures
+from .finishing.after_fit import read_model_rows as read_model_rows
 from .finishing.after_fit import with_decision as with_decision
 from .finishing.after_fit import with_probabilities as with_probabilities
 from .finishing.compression import ROWS_ADVICE as ROWS_ADVICE
@@ -44,6 +45,7 @@ from .folds.cross_fitting import cross_fit as cross_fit
 from .folds.folds import Folds as Folds
 from .folds.folds import affordable_folds as affordable_folds
 from .folds.folds import assign_folds as assign_folds
+from .folds.folds import number_folds as number_folds
 from .folds.folds import stratified_folds as stratified_folds
 from .folds.precision import counting_training_rows as counting_training_rows
 from .lists.assembly import decision_list as decision_list

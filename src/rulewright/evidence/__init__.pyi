@@ -2,6 +2,10 @@ from .answers import Answers as Answers
 from .answers import ClassAnswers as ClassAnswers
 from .answers import NumberAnswers as NumberAnswers
 from .answers import Places as Places
+from .changes import Change as Change
+from .changes import InfluencedFigure as InfluencedFigure
+from .changes import compare_figures as compare_figures
+from .changes import influenced_figures as influenced_figures
 from .claims import benjamini_yekutieli as benjamini_yekutieli
 from .claims import clopper_pearson as clopper_pearson
 from .claims import difference_interval as difference_interval

@@ -241,7 +241,7 @@ def _area_interval(area: float, known: ClassAnswers) -> tuple[float, float]:
     kinds = [1] if n_classes == 2 else range(n_classes)
     parts = [known.codes == k for k in kinds]
     pairs = [
-        _influence(known.probabilities[:, k], positive, weights)
+        influence_on_area(known.probabilities[:, k], positive, weights)
         for k, positive in zip(kinds, parts, strict=True)
         if positive.any() and not positive.all()
     ]
@@ -255,7 +255,7 @@ def _area_interval(area: float, known: ClassAnswers) -> tuple[float, float]:
     return low, high
 
 
-def _influence(scores: FloatArray, positive: BoolArray, weights: FloatArray) -> FloatArray:
+def influence_on_area(scores: FloatArray, positive: BoolArray, weights: FloatArray) -> FloatArray:
     """Return the influence of each row on the area: its place among the rows of the other kind."""
     _, places = np.unique(scores, return_inverse=True)
     ours = np.bincount(places, weights * positive)

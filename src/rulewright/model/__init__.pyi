@@ -23,8 +23,11 @@ from .document import json_list as json_list
 from .document import library_version as library_version
 from .document import read_document as read_document
 from .document import write_document as write_document
+from .edit_notes import EDITS_NOTE as EDITS_NOTE
+from .edit_notes import describe_edits as describe_edits
 from .explanation import SHOWN_REASONS as SHOWN_REASONS
 from .explanation import Explanation as Explanation
+from .explanation import value_text as value_text
 from .forms.additive import AdditiveRules as AdditiveRules
 from .forms.average import AveragedModel as AveragedModel
 from .forms.average import Combine as Combine
@@ -47,6 +50,7 @@ from .parsing import parse_model as parse_model
 from .rule_model import RuleModel as RuleModel
 from .rule_model import to_frame as to_frame
 from .rule_table import TextLine as TextLine
+from .rule_table import body_text as body_text
 from .rule_table import rule_cells as rule_cells
 from .rule_table import rule_parts as rule_parts
 from .rule_table import table_lines as table_lines

@@ -13,6 +13,7 @@ from rulewright.data import Finding, Table, examine
 from rulewright.explain import EvaluatedRows
 from rulewright.model import (
     RuleModel,
+    describe_edits,
     draw_effects,
     draw_keys,
     escape_line,
@@ -184,7 +185,12 @@ def content_of(
         importance=insight.importance_drawing(model, importances, target),
         constraints=insight.entries_of(model, "constraints"),
         certificate=insight.certificate_lines(model),
-        provenance=[*provenance.items(), *insight.notes_of(model, _NOTED), *_versions()],
+        provenance=[
+            *provenance.items(),
+            *insight.notes_of(model, _NOTED),
+            *(("edit", line) for line in describe_edits(model)),
+            *_versions(),
+        ],
         parameters=insight.entries_of(model, "settings"),
         n_columns_used=len(model.columns),
     )

@@ -14,6 +14,7 @@ from .coverage import COVERAGE as COVERAGE
 from .coverage import NUMBER_COVERAGE as NUMBER_COVERAGE
 from .coverage import Coverage as Coverage
 from .coverage import NumberCoverage as NumberCoverage
+from .coverage import Rows as Rows
 from .figures import format_signed as format_signed
 from .figures import share_decimals as share_decimals
 from .figures import write_exact as write_exact

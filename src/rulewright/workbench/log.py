@@ -1,0 +1,153 @@
+"""The log of a model's edits: who did what, when and why, with hashes of model and data.
+
+The log is saved with the model, in its summary. Replayed on the same start model and rows it gives
+the same model; on another fit it makes the same edits again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from rulewright.data import DataError
+from rulewright.model import EDITS_NOTE, model_of_content
+from rulewright.workbench.edits import Edit, edit_of
+
+if TYPE_CHECKING:
+    from rulewright.model import RuleModel
+
+
+@dataclass(frozen=True)
+class LogEntry:
+    """One applied edit.
+
+    Attributes
+    ----------
+    edit : Edit
+        The edit.
+    text : str
+        The edit in words.
+    when : str
+        Time in UTC, ISO 8601.
+    author, reason : str
+        Who made the edit, and why; empty if not given.
+    before, after : str
+        Hashes of the model.
+    figures : dict
+        Held-out figures after the edit; empty without rows.
+    """
+
+    edit: Edit
+    text: str
+    when: str
+    author: str
+    reason: str
+    before: str
+    after: str
+    figures: dict[str, float] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the entry as plain data."""
+        return {**vars(self), "edit": self.edit.to_json()}
+
+    @classmethod
+    def from_json(cls, content: Any) -> LogEntry:
+        """Read an entry; anything else is a DataError."""
+        try:
+            return cls(**{**content, "edit": edit_of(content["edit"])})
+        except (KeyError, TypeError) as error:
+            raise DataError(f"not an entry of an edit log: {error}") from None
+
+
+@dataclass(frozen=True)
+class EditLog:
+    """All edits since a model was learned.
+
+    Attributes
+    ----------
+    start : dict
+        The learned model as plain data.
+    data : str
+        Hash of the rows of the session, empty without rows.
+    entries : tuple of LogEntry
+        The edits, the first one first.
+    opened : int
+        How often the final part of the rows was opened.
+    settings : dict
+        Settings of the session that the model depends on.
+    """
+
+    start: dict[str, Any]
+    data: str
+    entries: tuple[LogEntry, ...] = ()
+    opened: int = 0
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the log as plain data."""
+        return {**vars(self), "entries": [entry.to_json() for entry in self.entries]}
+
+    @classmethod
+    def from_json(cls, content: Any) -> EditLog:
+        """Read a log; anything else is a DataError."""
+        try:
+            entries = tuple(map(LogEntry.from_json, content["entries"]))
+            return cls(**{**content, "entries": entries})
+        except (KeyError, TypeError) as error:
+            raise DataError(f"not an edit log: {error}") from None
+
+    @classmethod
+    def of(cls, model: RuleModel) -> EditLog | None:
+        """Return the log of an edited model; None if it was not edited."""
+        note = model.summary.get(EDITS_NOTE)
+        return None if note is None else cls.from_json(note)
+
+    @property
+    def start_model(self) -> RuleModel:
+        """The learned model."""
+        return model_of_content(self.start)
+
+    def to_markdown(self) -> str:
+        """Write the log as a table in Markdown."""
+        lines = ["| # | when | who | edit | why | log-loss or RMSE |", "|---|---|---|---|---|---|"]
+        for number, one in enumerate(self.entries, 1):
+            first = next(iter(one.figures.values()), None)
+            figure = "" if first is None else f"{first:.4g}"
+            cells = (str(number), one.when, one.author, one.text, one.reason, figure)
+            escaped = " | ".join(cell.replace("|", "\\|") for cell in cells)
+            lines.append(f"| {escaped} |")
+        if self.opened:
+            times = "once" if self.opened == 1 else f"{self.opened} times"
+            lines += ["", f"The final part of the rows was opened {times}."]
+        return "\n".join(lines) + "\n"
+
+
+def hash_model(model: RuleModel) -> str:
+    """Return SHA-256 of a model without its edit log."""
+    content = model.content()
+    notes = {name: note for name, note in content["summary"].items() if name != EDITS_NOTE}
+    text = json.dumps({**content, "summary": notes}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def strip_log(model: RuleModel) -> RuleModel:
+    """Return the model without its edit log."""
+    return model.with_summary({k: v for k, v in model.summary.items() if k != EDITS_NOTE})
+
+
+def add_entry(
+    log: EditLog,
+    edit: Edit,
+    models: tuple[RuleModel, RuleModel],
+    author: str,
+    reason: str,
+    figures: dict[str, float],
+) -> EditLog:
+    """Return the log with one more entry."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    before, after = map(hash_model, models)
+    entry = LogEntry(edit, edit.describe(), now, author, reason, before, after, figures)
+    return replace(log, entries=(*log.entries, entry))
