@@ -10,6 +10,7 @@ _ALL = (
     Attack("readers", "attack.readers:attempt", "the same random table through every reader"),
     Attack("exports", "attack.exports:attempt", "exports against their model", share=1.5),
     Attack("weights", "attack.weights:attempt", "weights over hundreds of orders of magnitude"),
+    Attack("sizes", "attack.sizes:attempt", "tables with one enormous dimension", 600.0),
     Attack("saving", "attack.saving:attempt", "kills and full disks while files are saved"),
     Attack("limits", "attack.limits:attempt", "too little memory, too few threads", 120.0),
     Attack("kernels", "attack.kernels:attempt", "kernels against twins", 120.0, sanitized=True),

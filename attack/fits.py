@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import rulewright as rw
 from attack import randoms
 from attack.randoms import chance, pick
 from rulewright import (
@@ -18,11 +20,35 @@ from rulewright import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from attack.randoms import Rng
 
 LEARNERS = ("mlrules", "slipper", "sl2", "ruleset-ensemble")
+
+SMALL: dict[str, Callable[..., Any]] = {
+    "compact": partial(rw.CompactRulesClassifier, 3, size="max"),
+    "mlrules": partial(rw.MLRulesClassifier, 12),
+    "slipper": partial(rw.SlipperClassifier, 6, size="max"),
+    "rulefit": partial(rw.RuleFitClassifier, max_candidates=40, cv=3),
+    "sl2": partial(rw.SL2Classifier, 2, size="max", max_steps=200),
+    "ruleset-ensemble": partial(
+        rw.RuleSetEnsembleClassifier, max_terms=2, n_samples=2, max_steps=100
+    ),
+    "rumble": partial(rw.RumbleClassifier, max_candidates=60),
+    "averaging": rw.AveragedRulesClassifier,
+    "ripper": rw.RipperClassifier,
+    "foil": rw.FOILClassifier,
+    "c45rules": rw.C45RulesClassifier,
+    "part": rw.PARTClassifier,
+    "stump": rw.StumpClassifier,
+    "cn2": partial(rw.CN2Classifier, rules_per_class=4),
+    "lri": partial(rw.LRIClassifier, rules_per_class=5),
+    "rise": rw.RISEClassifier,
+    "compact-regressor": partial(rw.CompactRulesRegressor, 3, size="max"),
+    "rulefit-regressor": partial(rw.RuleFitRegressor, max_candidates=40, cv=3),
+}
+"""Every learner with little work, whatever the table."""
 
 
 def rows(rng: Rng, n_rows: int, n_classes: int = 2) -> tuple[dict[str, Any], Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from attack.randoms import Rng
 
 _ROWS = 60
+_ENOUGH = 50
+_SCALED = 4
 
 
 def attempt(rng: Rng, folder: Path) -> Iterator[Outcome]:
@@ -35,16 +38,21 @@ def attempt(rng: Rng, folder: Path) -> Iterator[Outcome]:
         for step, take in _steps(rng, model, X, y, weights, folder):
             _, found = _taken(take)
             yield found and f"{name}, {step}: {found}; {span}"
+    for name in rng.permutation(list(fits.SMALL))[:_SCALED].tolist():
+        _, found = _taken(functools.partial(_scaled, rng, name, X, y, weights))
+        yield found and f"{name}: {found}; {span}"
 
 
 def _weights(rng: Rng) -> Any:
-    """Draw weights: all tiny, all huge, any, or one that outweighs the rest; some may be 0."""
+    """Draw weights: all tiny, all huge, any, shares, or one that outweighs the rest; some are 0."""
     low, high = pick(
         rng, ((-300, 300), (-320, -290), (290, 305), (-30, 30), (-3, 3), (-160, -140), (140, 160))
     )
     weights = 10.0 ** rng.uniform(low, high, _ROWS)
     if chance(rng, 0.3):
         weights = np.full(_ROWS, weights[0])
+    if chance(rng, 0.2):
+        weights = weights / weights.max() / _ROWS
     if chance(rng, 0.3):
         weights[rng.integers(_ROWS)] = 10.0 ** rng.uniform(-300, 305)
     if chance(rng, 0.3):
@@ -56,6 +64,20 @@ def _fit(rng: Rng, name: str, X: Any, y: Any, weights: Any) -> ClassModel:
     model: ClassModel = fits.learner(rng, name).fit(X, y, sample_weight=weights).model_
     _check(model, X)
     return model
+
+
+def _scaled(rng: Rng, name: str, X: Any, y: Any, weights: Any) -> None:
+    """Fit with weights in proportion: a model without rules must come with a warning."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = fits.SMALL[name](random_state=int(rng.integers(1000))).fit(X, y, weights).model_
+    if bad := [one for one in caught if issubclass(one.category, RuntimeWarning)]:
+        raise ArithmeticError(f"{bad[0].message} ({bad[0].filename}:{bad[0].lineno})")
+    n_rows = np.count_nonzero(weights)
+    if not model.columns and n_rows >= _ENOUGH and not caught:
+        raise ArithmeticError("a model without rules, and no warning")
+    if not np.all(np.isfinite(model.scores(X))):
+        raise ArithmeticError("scores that are not finite")
 
 
 def _steps(

@@ -453,6 +453,7 @@ def ripper(**changed):
     """Make RIPPER with all parameters set: no test depends on the defaults."""
     settings = {
         "n_optimizations": 2,
+        "prune_by": "laplace",
         "grow_share": 2 / 3,
         "max_conditions": None,
         "min_weight": 2.0,
@@ -595,8 +596,10 @@ def averaging(**changed):
         "combine": "bmc",
         "evidence": "own",
         "estimates": "model",
+        "win_counts": "loo",
         "beta": None,
         "n_draws": 200,
+        "n_refits": 3,
         "class_weight": None,
         "random_state": 0,
         "n_jobs": 1,

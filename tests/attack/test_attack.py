@@ -13,11 +13,13 @@ import pytest
 from attack import (
     data_files,
     exports,
+    fits,
     limits,
     model_files,
     postgres,
     randoms,
     readers,
+    sizes,
     soak,
     tables,
     weights,
@@ -27,6 +29,7 @@ from attack.attempts import Note, attempted
 from attack.harness import hammer, seeds_from
 from budget import is_full
 from rulewright.data import read_table
+from rulewright.estimators.contract import base
 from rulewright.model import load_model
 from rulewright.programs.parity import adversarial_rows
 from rulewright.programs.target import CannotRunError
@@ -65,6 +68,21 @@ def test_nothing_is_found_in_workers(name):
     result = hammer(ATTACKS[name], seeds_from(0, 1))
     assert result.tries > 10
     assert result.findings == []
+
+
+def test_weights_that_nobody_scales_are_found(monkeypatch):
+    """Sums of huge weights overflow in a learner that promises nothing about them."""
+    monkeypatch.setattr(base, "scale_weights", lambda rows, told: rows)
+    rng = np.random.default_rng(0)
+    with pytest.raises(ArithmeticError, match="overflow"):
+        weights._scaled(rng, "compact-regressor", *fits.rows(rng, 60), np.full(60, 1e300))
+
+
+def test_a_table_that_is_too_large_is_refused():
+    """A refusal is no finding, but the end of memory is."""
+    task = {"shape": "columns", "size": 4000, "learner": "sl2", "seed": 1}
+    assert sizes.run(task) is None
+    assert "MemoryError" in sizes.run({**task, "size": 500, "memory": 2**28})
 
 
 TASK = {

@@ -118,3 +118,25 @@ def test_a_model_without_rules_is_noted(cli, write):
     assert result.exit_code == 0
     assert result.stderr.startswith("note: CompactRulesClassifier: the model has no rules")
     assert result.stderr.count("\n") == 1
+
+
+def test_the_recall_is_reported_at_chosen_precisions(cli, cli_failure, rare, fitted, tmp_path):
+    """--precision replaces the usual precisions, in text, JSON and report."""
+    args = ("evaluate", fitted, rare, "--precision", "0.4", "--precision", "0.15")
+    out = cli(*args).stdout
+    shares = re.findall(r"[Aa]t a precision of at least (\d+) %", out)
+    assert shares == ["15", "40"]
+    told = json.loads(cli(*args, "--json").stdout)["recall_at_precision"]
+    table = np.genfromtxt(rare, delimiter=",", dtype=str, skip_header=1)
+    chances = load_model(fitted).predict_proba(rare)[:, 0]
+    shares, recalls, _ = metrics.precision_recall_curve(table[:, -1] == "bad", chances)
+    for one, precision in zip(told, (0.15, 0.4), strict=True):
+        assert one["precision"] == precision
+        assert one["recall"] == pytest.approx(recalls[shares >= precision].max())
+    page = tmp_path / "r.html"
+    cli("report", fitted, "--data", rare, "--precision", "0.4", "-o", page)
+    assert "--precision 0.4" in page.read_text()
+    assert re.search(r"[Aa]t a precision of at least 40.%", page.read_text())
+    assert "at least 75" not in page.read_text()
+    error = cli_failure("evaluate", fitted, rare, "--precision", "40")
+    assert "--precision: a precision is above 0 and at most 1, not 40.0" in error

@@ -176,3 +176,17 @@ def test_a_database_needs_no_keys(cli, shop, tmp_path):
     result = cli("learn", file, *given, "--model", model)
     assert "8 rows held out" in result.stdout, result.output
     assert cli("predict", model, file).stdout.startswith("id,label,probability_no")
+
+
+def test_a_report_of_molecules_has_groups(cli, cli_failure, molecules):
+    """--by names a column beside the structures, which the model does not use."""
+    lines = (molecules / "molecules.csv").read_text("utf-8").splitlines()
+    source = [f"{line},{'lab' if i % 2 else 'field'}" for i, line in enumerate(lines[1:])]
+    data = molecules / "sources.csv"
+    data.write_text("\n".join([f"{lines[0]},source", *source]), encoding="utf-8")
+    args = ("report", molecules / "m.json", "--data", data, "-o", molecules / "by.html")
+    cli(*args, "--by", "source")
+    page = (molecules / "by.html").read_text("utf-8")
+    assert '<th scope="row">field ' in page
+    assert '<th scope="row">lab ' in page
+    assert "there is no such column. Did you mean source" in cli_failure(*args, "--by", "sourc")

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from builders import LEARNERS, mixed_table, mlrules
-from rulewright import RuleSetEnsembleClassifier, calibrate, compress
+from rulewright import (
+    CompactRulesRegressor,
+    DataWarning,
+    ModelWarning,
+    RuleFitRegressor,
+    calibrate,
+    compress,
+)
 from rulewright.evidence import reliability
 from rulewright.rules.coverage import wilson_interval
 from rulewright.weighting.l1 import multinomial
@@ -14,6 +21,10 @@ from rulewright.weighting.l1 import multinomial
 pytestmark = pytest.mark.native
 
 N = 120
+REGRESSORS = (
+    lambda: CompactRulesRegressor(3, random_state=0),
+    lambda: RuleFitRegressor(max_candidates=50, cv=3, random_state=0),
+)
 
 
 def absurd(name):
@@ -32,7 +43,7 @@ def absurd(name):
 
 NAMES = ("wide", "two sizes", "one heavy row", "one light row", "tiny", "least", "huge")
 every_weight = pytest.mark.parametrize("name", NAMES)
-shares_allowed = pytest.mark.filterwarnings("ignore:sample_weight. the weights of:UserWarning")
+shares_allowed = pytest.mark.filterwarnings("ignore:.*sample_weight. the weights of:UserWarning")
 
 
 @pytest.fixture
@@ -40,16 +51,8 @@ def data():
     return mixed_table(np.random.default_rng(0), N, n_classes=2)
 
 
-def weighted_learners():
-    """Give every learner with every kind of weights."""
-    grows = pytest.mark.full("pruning tries every subtree of a full tree, which takes long")
-    for learner, make in LEARNERS.items():
-        for name in NAMES:
-            marks = grows if (learner, name) == ("c45rules", "huge") else ()
-            yield pytest.param(make, name, id=f"{learner}-{name}", marks=marks)
-
-
-@pytest.mark.parametrize(("make", "name"), list(weighted_learners()))
+@pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
+@every_weight
 @shares_allowed
 def test_every_learner_ends(make, name, data):
     """A fit gives a model that predicts and prints, or an error that names the weights."""
@@ -61,6 +64,15 @@ def test_every_learner_ends(make, name, data):
         return
     assert np.all(np.isfinite(model.predict_proba(X)))
     assert "nan" not in str(model)
+
+
+@every_weight
+@pytest.mark.parametrize("make", REGRESSORS)
+@shares_allowed
+def test_every_regressor_ends(make, name, data):
+    """A fit gives a model that predicts finite numbers."""
+    model = make().fit(*data, sample_weight=absurd(name)).model_
+    assert np.all(np.isfinite(model.predict(data[0])))
 
 
 @every_weight
@@ -138,14 +150,25 @@ def test_compression_takes_shares_for_counts(data):
     np.testing.assert_allclose(shares.scores(data[0]), counts.scores(data[0]), rtol=1e-6)
 
 
-@pytest.mark.parametrize("learner", [mlrules(l2=1.0), RuleSetEnsembleClassifier(2, 2, max_steps=9)])
-def test_learners_that_count_warn_of_shares(learner, data):
-    """Where the size of the weights matters, weights of 1/n are told, with the remedy."""
-    with pytest.warns(UserWarning, match=rf"{N} rows sum to 1, .* sum to about {N}"):
-        learner.fit(*data, sample_weight=np.full(N, 1 / N))
+@pytest.mark.parametrize("size", [1 / N, 1e-300, 1e20, 1e300])
+@pytest.mark.parametrize("make", [*LEARNERS.values(), *REGRESSORS])
+def test_proportions_are_scaled_with_a_warning(make, size, data):
+    """Weights that no number of rows can be give the model of weights of one, and one warning."""
+    whole = make().fit(*data).model_
+    with pytest.warns(DataWarning, match=rf"weights of {N} rows sum to .* scaled to sum to {N}"):
+        scaled = make().fit(*data, sample_weight=np.full(N, size)).model_
+    assert scaled == whole
+
+
+@pytest.mark.parametrize("make", [*LEARNERS.values(), *REGRESSORS])
+def test_rows_of_little_weight_are_no_proportions(make, data):
+    """A mean of a fiftieth is left as it is; a model without rules is then warned of."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        learner.fit(*data, sample_weight=np.full(N, 0.02))
+        warnings.simplefilter("ignore", ModelWarning)
+        warnings.filterwarnings("ignore", "RuleFit")
+        model = make().fit(*data, sample_weight=np.full(N, 0.02)).model_
+    assert model.summary["total_weight"] == pytest.approx(0.02 * N)
 
 
 def test_intervals_of_tiny_weights():

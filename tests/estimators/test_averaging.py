@@ -6,12 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from builders import averaging, mixed_table, mlrules, slipper
-from rulewright import average_rule_sets, learn_on_parts
+from builders import averaging, mixed_table, mlrules, ripper, rise, slipper
+from rulewright import AveragedRulesClassifier, average_rule_sets, learn_on_parts
 from rulewright.data import TrainingSet, read_table
 from rulewright.estimators.averaging import estimator
 from rulewright.estimators.averaging.average import log_densities
-from rulewright.estimators.averaging.parts import parts_by_value, row_parts
+from rulewright.estimators.averaging.parts import (
+    models_of,
+    parts_by_value,
+    reweighted,
+    row_parts,
+)
+from rulewright.estimators.folds.precision import decided_weights
 from rulewright.model import AveragedModel, DecisionList
 from rulewright.rules import Coverage, Rule, Says, parse_conjunction
 from rulewright.weighting import log_evidence, log_posterior, weights_from_logs
@@ -126,6 +132,7 @@ def test_one_model_has_weight_one():
         ([GOOD, 3], {}, r"models\[1\] must be a classification model .* not int"),
         ([GOOD], {"evidence": "some"}, "evidence must be one of own, shared, heldout"),
         ([GOOD], {"estimator": "best"}, "estimator must be one of model, ml, laplace"),
+        ([GOOD], {"win_counts": "some"}, "win_counts must be one of loo, resubstitution"),
         ([GOOD], {"evidence": "own"}, "needs parts"),
         ([GOOD], {"parts": [[0], [1]]}, "parts: expected 1, one per model, not 2"),
         ([GOOD], {"parts": [[99]]}, r"parts\[0\] has no rows"),
@@ -228,7 +235,8 @@ def averaging_rows(values, y):
 
 
 @pytest.mark.parametrize(
-    "combine", ["vote", "mean", "bma", "tempered", "stacking", "pseudo_bma_plus", "bmc"]
+    "combine",
+    ["vote", "mean", "bma", "tempered", "stacking", "pseudo_bma_plus", "bmc", "bootstrap"],
 )
 def test_every_way_to_combine(table, combine):
     """The weights sum to 1, the label is the most probable class, and the fit is repeatable."""
@@ -236,15 +244,15 @@ def test_every_way_to_combine(table, combine):
     est = averaging(combine=combine, part_size=60).fit(columns, y)
     model = est.model_
     assert isinstance(model, AveragedModel)
-    assert est.n_parts_ == len(model.members) == 5
+    assert est.n_parts_ == len(model.members) == (3 if combine == "bootstrap" else 5)
     assert math.fsum(model.weights) == pytest.approx(1.0)
     assert est.score(columns, y) > 0.6
     assert model == averaging(combine=combine, part_size=60, n_jobs=2).fit(columns, y).model_
     report = model.summary["posterior"]
     assert 1 <= report["perplexity"] <= 5
     assert (model.combine == "vote") == (combine == "vote")
-    if combine in ("vote", "mean"):
-        assert set(model.weights) == {0.2}
+    if combine in ("vote", "mean", "bootstrap"):
+        assert len(set(model.weights)) == 1
 
 
 def test_bayes_concentrates_and_tempering_does_not(table):
@@ -304,3 +312,144 @@ def test_own_rows_do_not_help_a_model(table):
     plain, without = log_densities(models, rows), log_densities(models, rows, np.full(300, 1))
     np.testing.assert_array_equal(plain[:, [0, 2]], without[:, [0, 2]])
     np.testing.assert_allclose(np.exp(without[:, 1]), np.exp(plain[:, [0, 2]]).mean(axis=1))
+
+
+def noisy_nominal(n=240):
+    """Make nominal rows whose class is wrong in a quarter of the rows: rules win many rows."""
+    rng = np.random.default_rng(7)
+    columns = {f"c{j}": rng.choice(list("abc"), n).astype(object) for j in range(9)}
+    y = ((columns["c0"] == "a") | (columns["c1"] == "b")) ^ (rng.random(n) < 0.25)
+    return columns, y.astype(int)
+
+
+def learned_apart(columns, y, size=60):
+    """Learn RISE on parts; return the models, the parts, and what rules won, by leave-one-out."""
+    models, parts = learn_on_parts(rise(), columns, y, size, random_state=0)
+    return models, parts, [np.array([rule.counts for rule in m.rules]) for m in models]
+
+
+def test_rise_is_evaluated_by_the_rows_won_when_left_out():
+    """Own evidence sums the logs of the shares of the winning rules, each row left out."""
+    columns, y = noisy_nominal()
+    models, parts, won = learned_apart(columns, y)
+    own = {"evidence": "own", "parts": parts}
+    by_wins = average_rule_sets(models, columns, y, estimator="ml", **own).summary["log_evidence"]
+    assert by_wins == pytest.approx([log_evidence(counts, "ml") for counts in won])
+    plain = average_rule_sets(
+        models, columns, y, estimator="ml", win_counts="resubstitution", **own
+    ).summary["log_evidence"]
+    assert sum(by_wins) < sum(plain)  # rows won by rules that grew from them look certain
+    said = [
+        sum(c * math.log(p) for c, p in zip(rule.counts, rule.outcome.distribution, strict=True))
+        for rule in models[0].rules
+    ]
+    model = average_rule_sets(models, columns, y, **own)
+    assert model.summary["log_evidence"][0] == pytest.approx(math.fsum(said))
+
+
+def test_new_rows_are_evaluated_by_shares_of_the_rows_won():
+    """Shared evidence takes smoothed shares of what rules won, not of what they decide."""
+    columns, y = noisy_nominal()
+    models, parts, won = learned_apart(columns, y)
+    model = average_rule_sets(models, columns, y, estimator="laplace", parts=parts)
+    judged = models[0].decided_weights(columns, y)
+    expected = log_evidence(judged, "laplace", learned=won[0])
+    assert model.summary["log_evidence"][0] == pytest.approx(expected)
+
+
+def test_estimates_are_predicted_too():
+    """Averages of shares by the rule that wins a row; a rule without wins is sure of its class."""
+    columns, y = noisy_nominal()
+    models, parts, won = learned_apart(columns, y)
+    expected = np.zeros((len(y), 2))
+    given = {"evidence": "own", "parts": parts, "estimator": "ml"}
+    model = average_rule_sets(models, columns, y, **given)
+    for weight, member, counts in zip(model.weights, models, won, strict=True):
+        heads = np.eye(2)[[rule.head.first for rule in member.rules]]
+        totals = counts.sum(axis=1, keepdims=True)
+        shares = np.where(totals > 0, counts / np.maximum(totals, 1), heads)
+        expected += weight * shares[member.deciders(columns)]
+    assert any((counts.sum(axis=1) == 0).any() for counts in won)
+    np.testing.assert_allclose(model.predict_proba(columns), expected, atol=1e-12)
+    lists = [ripper().fit(columns, y).model_]
+    smooth = average_rule_sets(lists, columns, y, estimator="laplace")
+    first = smooth.members[0].rules[0]
+    reached = np.bincount(y[lists[0].deciders(columns) == 0], minlength=2)
+    np.testing.assert_allclose(first.outcome.distribution, (reached + 1) / (reached.sum() + 2))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_votes_weigh_the_laplace_accuracy_of_the_winning_rule(n_classes):
+    """Each rule set votes for the class of its winning rule with (e + 1) / (n + C)."""
+    columns, y = noisy_nominal()
+    y = y + (n_classes == 3) * (columns["c2"] == "c")
+    est = averaging(estimator=rise(), combine="vote", part_size=60).fit(columns, y)
+    votes = np.zeros((len(y), n_classes))
+    below = 0
+    models, _, _ = regrown(est, columns, y)
+    for member in models:
+        for i, place in enumerate(member.deciders(columns)):
+            rule = member.rules[place]
+            head, total = rule.head.first, sum(rule.counts)
+            votes[i, head] += (rule.counts[head] + 1) / (total + n_classes)
+            below += (rule.counts[head] + 1) / (total + n_classes) < 1 / n_classes
+    assert below > 0  # a rule may be wrong on most of the rows that it wins
+    top = np.sort(votes, axis=1)
+    clear = top[:, -1] - top[:, -2] > 1e-9
+    assert clear.mean() > 0.9
+    np.testing.assert_array_equal(est.predict(columns)[clear], votes.argmax(axis=1)[clear])
+
+
+def regrown(est, columns, y):
+    """Learn the members of an average again, before they are combined."""
+    rows = TrainingSet.of(read_table(columns, target=y))
+    random = np.random.RandomState(0)
+    places = parts_by_value(rows, est.part_size, random)
+    parts = [rows.take(part) for part in places]
+    return models_of(est.estimator, parts, random, 1), parts, places
+
+
+def test_left_out_wins_concentrate_the_posterior_and_it_loses_to_the_vote():
+    """With wins of left-out rows few rule sets count; without, all do, as in a vote."""
+    columns, y = noisy_nominal(900)
+    held = slice(600, 900)
+    train = {name: values[:600] for name, values in columns.items()}
+    test = {name: values[held] for name, values in columns.items()}
+    found = {}
+    for how, options in {
+        "vote": {"combine": "vote"},
+        "loo": {"combine": "bma", "win_counts": "loo"},
+        "plain": {"combine": "bma", "win_counts": "resubstitution"},
+    }.items():
+        settings = {"estimator": rise(), "part_size": 30, "estimates": "ml"}
+        est = averaging(**settings, **options).fit(train, y[:600])
+        spread = est.model_.summary["posterior"]["perplexity"] / est.n_parts_
+        found[how] = spread, est.score(test, y[held])
+    assert found["loo"][0] < 0.5 < found["plain"][0]
+    assert found["loo"][1] < found["vote"][1]
+
+
+def test_the_papers_settings():
+    """Parts of 100 rows, evaluated by shares of the rows that rules won, each left out."""
+    est = AveragedRulesClassifier.paper()
+    assert (est.estimator, est.part_size, est.combine) == ("rise", 100, "vote")
+    assert (est.evidence, est.estimates, est.win_counts) == ("own", "ml", "loo")
+
+
+def test_bootstrap_refits_on_all_rows_with_random_weights():
+    """Models differ by exponential weights of mean 1; rules count the rows as they are."""
+    columns, y = noisy_nominal()
+    model = averaging(estimator=ripper(), combine="bootstrap", n_refits=4).fit(columns, y).model_
+    assert model.weights == (0.25,) * 4
+    assert len({str(member) for member in model.members}) > 1
+    for member in model.members:
+        counts = np.array([rule.counts for rule in member.rules])
+        np.testing.assert_allclose(counts, decided_weights(member, rows_of(columns, y)))
+    rows = rows_of(columns, y)
+    drawn = reweighted(rows, np.random.RandomState(3))
+    expected = np.random.RandomState(3).standard_exponential(rows.n_rows)
+    np.testing.assert_allclose(drawn.weights, expected / expected.mean())
+
+
+def rows_of(columns, y):
+    return TrainingSet.of(read_table(columns, target=y))

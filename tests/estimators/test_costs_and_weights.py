@@ -70,14 +70,17 @@ def test_the_class_of_the_least_expected_cost_is_predicted(data, fitted):
 
 
 def test_absolute_costs_give_the_median(data, fitted):
-    """The first class with half of the probability up to it; rounding may take half to the next."""
+    """The first class with half of the probability up to it; rounding may take half to the next.
+
+    Exact halves are rare, except for equal votes: LRI has three of them here.
+    """
     X, _ = data
     model = with_decision(fitted, "absolute")
     up_to = model.predict_proba(X).cumsum(axis=1)
     median = (up_to >= 0.5).argmax(axis=1)
     others = np.flatnonzero(model.predict(X) != median)
     np.testing.assert_allclose(up_to[others, median[others]], 0.5, rtol=0, atol=1e-12)
-    assert len(others) <= 2
+    assert len(others) <= 3
     assert with_decision(fitted, ABSOLUTE) == model
     # Few rules give few different probabilities.
     assert len(model) <= 5 or np.any(median != model.predict_proba(X).argmax(axis=1))

@@ -17,7 +17,8 @@ from builders import (
     mixed_table,
     rule_texts,
 )
-from rulewright import calibrate, compress
+from rulewright import ModelWarning, calibrate, compress
+from rulewright.estimators.contract import deadline
 from rulewright.model import AdditiveRules
 from rulewright.rules import Or
 
@@ -244,6 +245,16 @@ def test_a_time_limit_ends_with_a_model(data, make):
     est = make(time_limit=1e-9, **endless).fit(X, y)
     np.testing.assert_allclose(est.predict_proba(X).sum(axis=1), 1.0)
     assert est.score(X, y) >= np.bincount(y).max() / 70
+
+
+@learners_with("time_limit", "max_steps")
+def test_a_time_limit_holds_with_many_classes(data, make, monkeypatch):
+    """Classes that were not searched in time have no rules, and a warning says so."""
+    monkeypatch.setattr(deadline, "GRACE", 0.0)
+    with pytest.warns(ModelWarning, match="time_limit=1e-09 was over before .* classes"):
+        est = make(time_limit=1e-9).fit(*data)
+    assert est.model_.rules == ()
+    assert est.score(*data) >= np.bincount(data[1]).max() / 70
 
 
 @pytest.mark.parametrize("method", ["temperature", "platt", "isotonic"])

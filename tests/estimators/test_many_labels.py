@@ -7,13 +7,16 @@ import pandas as pd
 import pytest
 from sklearn.metrics import r2_score, roc_auc_score
 
+from builders import LEARNERS
 from rulewright import (
     CN2Classifier,
+    DataWarning,
     PARTClassifier,
     RuleFitClassifier,
     RuleFitRegressor,
     RuleVoteSelector,
 )
+from rulewright.estimators.contract import many_labels
 
 N = 1500
 MANY = "column job: .* labels are too many for"
@@ -103,3 +106,41 @@ def test_unseen_labels_go_with_the_pooled_ones():
     np.testing.assert_array_equal(answers[0], answers[1])
     assert (answers[2] > answers[0]).mean() > 0.9
     assert est.model_.verify_exports()
+
+
+POOLING = [name for name, make in LEARNERS.items() if make()._pools_labels]
+
+
+def labelled_rows(n_labels, n_rows):
+    """Make a number, and labels of which two have most of the rows and an effect."""
+    rng = np.random.default_rng(0)
+    code = np.where(rng.random(n_rows) < 0.6, rng.integers(0, 2, n_rows), np.arange(n_rows))
+    X = {"x": rng.normal(size=n_rows), "job": np.array([f"job {k}" for k in code % n_labels])}
+    return X, np.where(rng.random(n_rows) < 0.1, 1 - code % 2, (code != 1) * 1)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("name", POOLING)
+def test_beyond_a_limit_rare_labels_are_those_never_seen(name, monkeypatch):
+    """The model knows the frequent labels, and treats a pooled one as a label never seen."""
+    monkeypatch.setattr(many_labels, "MOST_LABELS", 50)
+    X, y = labelled_rows(300, 400)
+    with pytest.warns(DataWarning, match=r"column job: \d+ labels .* read as labels never seen"):
+        model = LEARNERS[name]().fit(X, y).model_
+    assert model.schema["job"].labels == ("job 0", "job 1")
+    some = {"x": X["x"][:60], "job": np.full(60, "job 7")}
+    other = {**some, "job": np.full(60, "never seen")}
+    np.testing.assert_array_equal(model.predict_proba(some), model.predict_proba(other))
+    assert model.predict(X).tolist().count(0) > 0
+    few = {**X, "job": np.where(np.isin(X["job"], ["job 0", "job 1"]), X["job"], "job 2")}
+    assert LEARNERS[name]().fit(few, y).model_.schema["job"].labels == ("job 0", "job 1", "job 2")
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("name", POOLING)
+def test_more_than_a_thousand_labels_are_pooled(name):
+    """Memory and time are those of the frequent labels."""
+    X, y = labelled_rows(20_000, 3_000)
+    with pytest.warns(DataWarning, match="read as labels never seen"):
+        model = LEARNERS[name]().fit(X, y).model_
+    assert len(model.schema["job"].labels) == 2

@@ -62,6 +62,7 @@ WRONG = {
     "multiclass": ["any", None, 3],
     "grow_share": [0, 1.5, math.nan, None],
     "n_optimizations": [-1, 1.5, None, True],
+    "prune_by": ["foil", None],
     "min_accuracy": [-0.1, 1.1, math.nan, None],
     "stratify": [1, None],
     "allow_not_equal": ["no", None],
@@ -122,6 +123,8 @@ WRONG = {
     "estimates": ["counts", None],
     "beta": [-0.1, math.nan, math.inf, "1"],
     "n_draws": [0, 2.5, None],
+    "n_refits": [0, 2.5, None],
+    "win_counts": ["all", None],
 }
 """Values outside the declared domains, by parameter."""
 

@@ -19,6 +19,7 @@ from rulewright.estimators.lists.ripper.estimator import (
     CoveringRule,
     Ripper,
     fewest_errors,
+    precision,
     purity,
     shortened_length,
 )
@@ -354,3 +355,18 @@ def test_monotone_columns_are_refused(make):
     X, y = mixed_table(np.random.default_rng(0), 60)
     with pytest.raises(ValueError, match=r"monotone columns \(a\) need additive"):
         make(constraints={"monotone": {"a": "increasing"}}).fit(X, y)
+
+
+def test_the_paper_prunes_by_precision():
+    """One pure row is better than 20 of 21 by (p - n) / (p + n), and worse when smoothed."""
+    few, many, none = ClassSums(1, 0), ClassSums(20, 1), ClassSums(0, 0)
+    assert precision(few) > precision(many) > precision(ClassSums(1, 1)) > precision(none)
+    assert purity(many) > purity(few)
+    assert precision(ClassSums(3, 1)) == pytest.approx(0.5)
+    assert (RipperClassifier.paper().prune_by, RipperClassifier().prune_by) == (
+        "precision",
+        "laplace",
+    )
+    X, y = mixed_table(np.random.default_rng(5), 150)
+    found = [ripper(prune_by=how).fit(X, y).model_.rules for how in ("laplace", "precision")]
+    assert found[0] != found[1]

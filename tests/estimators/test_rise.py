@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import StratifiedKFold
 
 from builders import mixed_table, rise
-from rulewright.data import TrainingSet, read_table
+from rulewright.data import DataWarning, TrainingSet, read_table
 from rulewright.estimators.nearest import estimator, parts
 from rulewright.estimators.nearest.estimator import SMOOTHING
 from rulewright.estimators.nearest.examples import Examples
@@ -186,17 +186,18 @@ def test_a_copy_lifts_the_bar():
     assert twice.accuracy_ == 1.0
     half = rise(max_passes=0).fit(X, y, np.full(60, 0.5))
     assert half.accuracy_ == once.accuracy_  # weights that count no rows are one row each
-    shares = rise().fit(X, y, np.full(60, 1 / 60))
+    with pytest.warns(DataWarning, match="scaled to sum to 60"):
+        shares = rise().fit(X, y, np.full(60, 1 / 60))
     assert [r.body for r in shares.model_.rules] == [r.body for r in rise().fit(X, y).model_.rules]
 
 
-def test_useless_and_equal_columns_have_no_distance():
-    """Constant columns and copies of columns would only dilute or double distances."""
+def test_constant_columns_have_no_distance():
+    """They would dilute nothing: every row is as near; copies of columns do have a distance."""
     X, y = mixed_table(np.random.default_rng(6), 50)
     names = [
         d.column for d in examples_of({**X, "one": np.ones(50), "c2": X["c"]}, y).distances(1.0)
     ]
-    assert names == ["a", "b", "color", "c"]
+    assert names == ["a", "b", "color", "c", "c2"]
 
 
 def test_heavy_classes_win():
@@ -260,3 +261,14 @@ def test_contradicting_rows_are_one_rule():
     assert len({rule.body for rule in model.rules}) == len(model) == 2
     assert model.predict(X).tolist() == [1, 1, 1, 0, 0]
     assert model.decided_weights(X, [1, 1, 0, 0, 0]).sum() == 5.0
+
+
+def test_a_copy_of_a_column_counts_twice():
+    """Distances sum over all columns: two copies outweigh a column that is a little farther."""
+    X = {"a": [0.0, 1.0], "b": [0.0, 1.0]}
+    new = {"a": [0.4], "b": [0.65]}
+    y = ["low", "high"]
+    assert rise().fit(X, y).predict(new).tolist() == ["high"]
+    copied = rise().fit({**X, "c": X["a"]}, y)
+    assert copied.predict({**new, "c": new["a"]}).tolist() == ["low"]
+    assert {distance.column for distance in copied.model_.distances} == {"a", "b", "c"}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rulewright.evidence.shrinkage import WIDENING, HitCounts, Shrinkage
+from rulewright.evidence.shrinkage import _GRID, WIDENING, HitCounts, Shrinkage
 
 
 def counted(hits, rows, share=0.5):
@@ -52,6 +52,18 @@ def test_little_evidence_leaves_more_doubt():
     few = Shrinkage.of(HitCounts(*(column[:3] for column in seen)), hits[:3], rows[:3])
     many, rule = Shrinkage.of(seen, hits, rows), counted([90.0], [100.0])
     assert few.expect_shares(rule).rows < 0.7 * many.expect_shares(rule).rows
+
+
+@pytest.mark.parametrize("n_rows", [7.0, 31.0, 42.0, 1000.0])
+@pytest.mark.parametrize("hits", [0.0, 1.0])
+def test_rules_that_are_always_right_have_a_share(hits, n_rows):
+    """Without any shrinkage they keep some of their rows, even if weights round to more than 1."""
+    unshrunk = _GRID[0].ravel() == 0
+    every = counted([hits * n_rows], [n_rows], share=0.3)
+    found = Shrinkage(unshrunk * (1 + 1e-15) / unshrunk.sum()).expect_shares(every)
+    assert (found.moved == 0).all()
+    assert (found.rows > 0.04 * n_rows).all()
+    assert (found.rows <= n_rows / WIDENING).all()
 
 
 @pytest.mark.parametrize("size", [1e-9, 1e9, 1e300])

@@ -1,4 +1,4 @@
-"""What a person reviews: models of every form on six tables, as text; and the shares in it.
+"""What a person reviews: models of every form on six tables, as text, HTML and report.
 
 ``cd tests && PYTHONPATH=.:.. python -m model.test_printed`` rewrites the files.
 """
@@ -12,6 +12,11 @@ import pandas as pd
 import pytest
 
 import rulewright as rw
+from model.page_text import page_text
+from rulewright.model.parsing import _body, _heads, _split
+from rulewright.model.scales import read_scales
+from rulewright.report import report_html
+from rulewright.rules import write_percent, write_weight
 
 pytestmark = pytest.mark.native
 
@@ -86,19 +91,36 @@ def printed(table, learner):
     return f"{text.getvalue()}\n{model.explain(draw_table(table)[0].iloc[:1])}\n"
 
 
-def file_of(table, learner):
-    return FOLDER / f"{table.replace(' ', '-')}-{learner}.txt"
+def shown(table, learner):
+    """Write the words of the HTML that notebooks show."""
+    return page_text(model_of(table, learner)._repr_html_())
 
 
-@pytest.mark.parametrize(("table", "learner"), CASES)
-def test_models_print_as_reviewed(table, learner):
-    """The text is that of the file."""
-    assert printed(table, learner) == file_of(table, learner).read_text(encoding="utf-8")
+def reported(table, learner):
+    """Write the words of the report on the training rows, of which it shows two."""
+    X, y, weights = draw_table(table)
+    model = model_of(table, learner)
+    return page_text(report_html(model, X, y=y, sample_weight=weights, n_rows=2))
+
+
+WRITERS = {"txt": printed, "html.txt": shown, "report.txt": reported}
+PAGES = [(kind, *case) for kind in WRITERS for case in CASES]
+
+
+def file_of(kind, table, learner):
+    return FOLDER / f"{table.replace(' ', '-')}-{learner}.{kind}"
+
+
+@pytest.mark.parametrize(("kind", "table", "learner"), PAGES)
+def test_models_read_as_reviewed(kind, table, learner):
+    """Text, HTML and report have the words of the file."""
+    found = WRITERS[kind](table, learner)
+    assert found == file_of(kind, table, learner).read_text(encoding="utf-8")
 
 
 def test_no_file_is_left_over():
     """Every file belongs to a model."""
-    assert set(FOLDER.iterdir()) == {file_of(*case) for case in CASES}
+    assert set(FOLDER.iterdir()) == {file_of(*page) for page in PAGES}
 
 
 @pytest.mark.parametrize(
@@ -123,7 +145,40 @@ def test_shares_are_counts_of_the_rows(table, learner):
         )
 
 
+COUNTED = ("compact", "ordinal", "regressor", "list")
+
+
+@pytest.mark.parametrize(("table", "learner"), [case for case in CASES if case[1] in COUNTED])
+def test_printed_figures_can_be_computed_again(table, learner):
+    """Each line of the text, also of steps, has the counts, means and base rates of the rows."""
+    X, y, weights = draw_table(table)
+    weights = np.ones(N_ROWS) if weights is None else weights
+    text, rows = _split(model_of(table, learner).to_text()), rw.read_table(X)
+    scales, left = read_scales(text.notes), np.ones(N_ROWS, dtype=bool)
+    assert text.lines
+    for line in text.lines:
+        body, _, head = line.rule.removeprefix("IF ").partition(" THEN ")
+        covered = left & _body(body, scales).holds(rows)
+        left &= ~covered | (learner != "list")
+        if learner == "regressor":
+            measure = next(cell for title, cell in line.cells.items() if title.startswith("mean"))
+            printed_mean = float(measure.split(" [")[0].replace(",", ""))
+            assert printed_mean == pytest.approx(y[covered].mean(), rel=5e-4)
+            assert line.cells["rows"] == f"{covered.sum():,}"
+            assert float(line.cells["all"].replace(",", "")) == pytest.approx(y.mean(), rel=5e-4)
+            continue
+        classes = text.classes[_heads(text.classes)[head or line.cells["class"]].classes]
+        own = np.isin(y, classes)
+        counts = next(cell for title, cell in line.cells.items() if title.endswith("rows"))
+        found, total = weights[covered & own].sum(), weights[covered].sum()
+        assert counts == f"{write_weight(found)} of {write_weight(total)}"
+        assert line.cells["all"] == write_percent(weights[own].sum() / weights.sum())
+        share = next(cell for title, cell in line.cells.items() if title.startswith("share"))
+        if "[" not in share:  # steps have the uncorrected share
+            assert share == write_percent(found / total)
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
-    for case in CASES:
-        file_of(*case).write_text(printed(*case), encoding="utf-8")
+    for kind, *case in PAGES:
+        file_of(kind, *case).write_text(WRITERS[kind](*case), encoding="utf-8")

@@ -57,8 +57,10 @@ def laplace(cover: Weights, parent: Weights, total: Weights, k: float) -> float:
 
 
 def errors(cover: Weights, parent: Weights, total: Weights, k: float) -> float:
-    """Return FP + k FN, less that of covering nothing, of less than a parent that errs."""
-    return cover[1] - k * cover[0] if parent[1] > 0 and cover != parent else math.inf
+    """Return FP + k FN, less that of the parent, which errs."""
+    if parent[1] == 0 or cover == parent:
+        return math.inf
+    return cover[1] - parent[1] - k * (cover[0] - parent[0])
 
 
 def entropy(cover: Weights, parent: Weights, total: Weights, k: float) -> float:

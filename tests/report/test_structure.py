@@ -9,7 +9,16 @@ import pytest
 from report.models import MODELS, loans_model, model_and_rows, regression
 from report.test_content import content
 from report.test_page import Page
-from rulewright.model import AdditiveRules, RegressionRules, class_of_interest, direction, looks
+from rulewright.data import KINDS
+from rulewright.model import (
+    AdditiveRules,
+    RegressionRules,
+    class_of_interest,
+    direction,
+    looks,
+    scale_lines,
+)
+from rulewright.model.rule_table import body_text
 from rulewright.report import figures, numbers, report_html
 
 CSS = Path(numbers.__file__).with_name("templates") / "report.css"
@@ -58,11 +67,12 @@ def test_rules_show_odds_and_printed_numbers():
     """A rule has the number that the text prints, and what its points multiply the odds by."""
     model, table = loans_model()
     text = Page(report_html(model, table)).text
+    assert all(line in text for line in scale_lines(model.scales))
     for place in (0, 1, 2):
         rule = model.rules[place]
         factor = np.exp(rule.outcome.value)
         shown = f"{rule.head.text(model.class_names)}, odds x{factor:.1f}"
-        row = text.partition(f" {model.numbers[place]} {rule.body} ")[2][:120]
+        row = text.partition(f" {model.numbers[place]} {body_text(model, rule)} ")[2][:120]
         assert shown in row
 
 
@@ -221,3 +231,15 @@ def test_numbers_and_intervals_in_words():
     assert words(0.0, 3.0, low_open=True, high_open=True, whole=True) == "1 to 2"
     assert words(0.0, 2.0, low_open=True, high_open=True, whole=True) == "1"
     assert words(0.0, 3.0, low_open=True) == "above 0 to 3"
+
+
+def test_intervals_of_dates_are_later_and_earlier():
+    """Dates are before or after others, not more or less."""
+    kind, day = KINDS["date"], 86_400_000.0
+    inf, closed = float("inf"), {"low_open": False, "high_open": False}
+    assert numbers.write_interval(day, inf, kind, **closed) == "1970-01-02 or later"
+    assert numbers.write_interval(-inf, day, kind, **closed) == "1970-01-02 or earlier"
+    opened = {"low_open": True, "high_open": True}
+    assert numbers.write_interval(-inf, 0.0, kind, **opened) == "before 1970-01-01"
+    text = numbers.write_interval(0.0, day, kind, **opened)
+    assert text == "after 1970-01-01 to before 1970-01-02"

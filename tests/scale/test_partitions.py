@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rulewright import CompactRulesClassifier, Growth, MLRulesClassifier, RuleFitRegressor
-from rulewright.data import TrainingSet, read_table
+from rulewright.data import DataWarning, TrainingSet, read_table
 from rulewright.estimators import CompactRulesRegressor
 from rulewright.estimators.mlrules.memory import start_boosting
 from rulewright.kernels import ROW, Subsample
@@ -69,6 +69,18 @@ def test_weights_that_are_no_whole_numbers_do_not_depend_on_partitions(tmp_path)
         for parts in ([frame], parted(frame, 4), parted(frame, 5, seed=1))
     }
     assert len(hashes) == 1
+
+
+@pytest.mark.parametrize("size", [2.0**-11, 2.0**60])
+def test_weights_that_are_proportions_are_scaled(size):
+    """Weights that no number of rows can be give the rules of weights of one, with a warning."""
+    frame = mixed_table(1024)
+    whole = fit_partitions(learner(subsample=1.0), parted(frame, 3), "y").model_
+    frame["w"] = size
+    with pytest.warns(DataWarning, match="MLRulesClassifier: .* weights of 1024 rows"):
+        scaled = fit_partitions(learner(subsample=1.0), parted(frame, 3), "y", "w").model_
+    assert scaled.rules == whole.rules
+    assert scaled.summary["total_weight"] == 1024
 
 
 @pytest.mark.parametrize("n_rows", [700, 5000])
@@ -175,6 +187,20 @@ def test_compact_models_do_not_depend_on_partitions(classes, tmp_path):
         assert penalised(replace(model, rules=(moved, *model.rules[1:]))) > penalised(model)
 
 
+def test_shares_are_scaled_before_points_are_fitted_to_all_rows():
+    """Rules of a sample get the counts of weights of one, and points of the same size."""
+    frame = mixed_table(1500)
+    est = CompactRulesClassifier(3, size="max", random_state=0, teacher_share=0.0, cv=2)
+    counted = fit_partitions(est, [frame], "y", sample_rows=500).model_
+    frame["w"] = 2.0**-11
+    with pytest.warns(DataWarning, match="they are scaled"):
+        model = fit_partitions(est, parted(frame, 3), "y", "w", sample_rows=500).model_
+    for rule in model.rules:
+        assert rule.coverage.support == rule.body.holds(read_table(frame)).sum()
+    largest = [max(abs(rule.outcome.value) for rule in one.rules) for one in (counted, model)]
+    assert largest[1] == pytest.approx(largest[0], rel=0.5)
+
+
 @pytest.mark.parametrize(
     "est", [CompactRulesRegressor(3, size="max", cv=2), RuleFitRegressor(max_candidates=30, cv=2)]
 )
@@ -193,3 +219,34 @@ def test_numbers_do_not_depend_on_partitions(est, tmp_path):
     assert rule.coverage.support == len(own)
     assert rule.coverage.mean == pytest.approx(own.mean(), rel=1e-12)
     assert rule.coverage.deviation == pytest.approx(own.std(), rel=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, "w"])
+@pytest.mark.parametrize("learner", [MLRulesClassifier, CompactRulesClassifier])
+def test_models_note_what_all_rows_are(learner, weights):
+    """Missing values, ends of scales, weights and base rates are those of all rows."""
+    frame = mixed_table()
+    frame["w"] = np.random.default_rng(1).integers(1, 3, len(frame)) if weights else 1
+    drop = [] if weights else ["w"]
+    est = learner(max_rules=6, random_state=0)
+    found = fit_partitions(est, parted(frame, 3), "y", weights, sample_rows=300, drop=drop)
+    summary, columns = found.model_.summary, found.model_.columns
+    own = frame["w"] if weights else np.ones(len(frame))
+    assert summary["total_weight"] == own.sum()
+    is_yes = np.average(frame["y"] == "yes", weights=own)
+    assert summary["class_shares"] == pytest.approx([1 - is_yes, is_yes])
+    notes = summary["training"]
+    assert notes["missing"] == [name for name in columns if frame[name].isna().any()]
+    assert notes["whole"] == ({"count": [0.0, 4.0]} if "count" in columns else {})
+    assert notes.get("weighted", False) is (weights is not None)
+    assert ("weighted" in str(found.model_)) is (weights is not None)
+
+
+def test_numbers_note_their_mean():
+    """The mean of the target is that of all rows."""
+    frame = mixed_table()
+    frame["y"] = frame["x0"] * 2 + frame["count"]
+    est = CompactRulesRegressor(max_rules=4, random_state=0)
+    model = fit_partitions(est, parted(frame, 3), "y", sample_rows=300).model_
+    assert model.summary["training"]["mean"] == pytest.approx(frame["y"].mean())
+    assert model.summary["total_weight"] == len(frame)

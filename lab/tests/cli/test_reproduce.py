@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+from rulewright_lab.experiments.reproductions import REPRODUCTIONS
+
 PROGRAM = [sys.executable, "-c", "from rulewright.cli.main import main; main()"]
 SETS = "tic-tac-toe,iris"  # made by generators: no folder and no network
 QUICK = ["reproduce", "mlrules-table1", "--quick", "--sets", SETS]
@@ -160,3 +162,15 @@ def test_what_is_unknown_is_refused_before_any_work(cli_failure, tmp_path, args,
     """Nothing is written."""
     assert cli_failure("reproduce", *args, "--out", tmp_path / "out").startswith(message)
     assert not (tmp_path / "out").exists()
+
+
+def test_list_names_every_reproduction():
+    """`--list` needs no name, and prints one line for each with its title."""
+    done = subprocess.run(
+        [*PROGRAM, "reproduce", "--list"], capture_output=True, text=True, check=True
+    )
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(REPRODUCTIONS)
+    assert all(
+        line.endswith(one.title) for line, one in zip(lines, REPRODUCTIONS.values(), strict=True)
+    )

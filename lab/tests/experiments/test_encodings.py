@@ -1,11 +1,14 @@
 """The thesis's ways to prepare a table, and bagging in experiments."""
 
+from types import SimpleNamespace
+
 import numpy as np
+import pandas as pd
 
 from rulewright.comparison.learners import Learner
 from rulewright.comparison.trial import FoldProtocol, Place, Trial
 from rulewright.data import read_table
-from rulewright_lab.experiments.bagging import BaggedLearner
+from rulewright_lab.experiments.bagging import Bagged, BaggedLearner
 from rulewright_lab.experiments.data import PaperData
 from rulewright_lab.experiments.encodings import binned_columns, boolean_columns
 
@@ -57,3 +60,23 @@ def test_bagged_learners_see_mixed_columns():
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert codes.tolist() == shares.argmax(axis=1).tolist()
     assert worker.describe()["rules"] > 0
+
+
+class Voter:
+    """A fitted member that always predicts the same places of classes."""
+
+    def __init__(self, places):
+        self.places = np.array(places)
+
+    def predict(self, rows):
+        return self.places
+
+
+def test_bags_vote():
+    """The class of most members wins, whatever their probabilities; ties go to the larger class."""
+    bags = Bagged(SimpleNamespace(estimators_=[Voter([0, 1]), Voter([0, 2]), Voter([2, 1])]))
+    bags.priors = np.array([0.2, 0.3, 0.5])
+    shares = bags.predict_proba(pd.DataFrame({"x": [1.0, 2.0]}))
+    np.testing.assert_allclose(shares, [[2.2 / 4, 0.3 / 4, 1.5 / 4], [0.2 / 4, 2.3 / 4, 1.5 / 4]])
+    bags.bags.estimators_ = [Voter([0, 1]), Voter([2, 0])]
+    assert bags.predict_proba(pd.DataFrame({"x": [1.0, 2.0]})).argmax(axis=1).tolist() == [2, 1]

@@ -1,6 +1,6 @@
-// The cost of the errors of a term, FP + k FN, less that of a term that covers nothing: n - k p,
+// The cost of the errors of a term, FP + k FN, less that of the shorter term: n - n' + k (p' - p),
 // with the weights p and n for and against. Values are gains: a condition is added as long as the
-// longer term beats one that covers nothing, covers less than the shorter one, and that one errs.
+// cost falls, the longer term covers less than the shorter one, and that one errs.
 #pragma once
 
 #include "search/scores/score.hpp"
@@ -19,7 +19,8 @@ struct ErrorsScore : WeightScore {
     Verdict judge(const Sums& sums, Directions allowed) const {
         if (!may_vote(sums.cover, allowed) || sums.parent[1] <= 0) return {};
         if (sums.cover[0] == sums.parent[0] && sums.cover[1] == sums.parent[1]) return {};
-        return {minus(sums.cover) - k * plus(sums.cover), 0};
+        const double errs = minus(sums.cover) - minus(sums.parent);
+        return {errs - k * (plus(sums.cover) - plus(sums.parent)), 0};
     }
 };
 

@@ -13,6 +13,7 @@ from rich.text import Text
 from rulewright.data import Finding, Numbers, Target
 from rulewright.evidence import BRIER, name_figure
 from rulewright.model import escape_line, header, shown_entries, strongest_rules, table_lines
+from rulewright.rules import write_number, write_weight
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,8 +77,9 @@ def shares_of_classes(target: Target, weights: NDArray[Any]) -> Text:
     """Write the share of each class."""
     totals = np.bincount(target.codes, weights, len(target.classes))
     order = sorted(range(len(totals)), key=lambda k: -totals[k])
+    parts = totals / totals.sum()
     shares = [
-        f"{_short(str(target.classes[k]))} {totals[k]:.6g} ({totals[k] / totals.sum():.1%})"
+        f"{_short(str(target.classes[k]))} {write_weight(totals[k])} ({parts[k]:.1%})"
         for k in order[:_SHOWN_LABELS]
     ]
     more = f", ... ({len(order)} classes)" if len(order) > _SHOWN_LABELS else ""
@@ -91,8 +93,9 @@ def print_numbers(console: Console, table: Table, weights: NDArray[Any]) -> None
     deviation = np.sqrt(np.average((numbers - mean) ** 2, weights=weights))
     known = numbers[weights > 0]
     console.print(
-        f"numbers: mean {mean:.6g}, standard deviation {deviation:.4g}, "
-        f"from {known.min():.6g} to {known.max():.6g}\n"
+        f"numbers: mean {write_number(mean, digits=6)}, standard deviation "
+        f"{write_number(deviation)}, from {write_number(known.min(), digits=6)} to "
+        f"{write_number(known.max(), digits=6)}\n"
     )
     print_columns(console, table)
 

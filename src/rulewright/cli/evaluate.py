@@ -12,7 +12,13 @@ from rich.text import Text
 from rulewright.cli.decisions import DECISION_HELP, read_decision_text
 from rulewright.cli.display import lower_first, make_console, print_grid
 from rulewright.cli.opened_model import OpenedModel, Smiles, target_in
-from rulewright.cli.options import FileReading, Positive, group_options, print_decisions
+from rulewright.cli.options import (
+    FileReading,
+    Positive,
+    Precisions,
+    group_options,
+    print_decisions,
+)
 from rulewright.cli.output import STDOUT, check_output, open_output
 from rulewright.data import DataError
 from rulewright.evidence import NONE, Answers, ClassAnswers, measures
@@ -27,6 +33,7 @@ from rulewright.report import (
     is_learned_from,
     read_report_rows,
     with_positive,
+    with_precisions,
 )
 from rulewright.trust import ThresholdTable, tabulate_thresholds
 
@@ -58,6 +65,7 @@ def evaluate(
         typer.Option(metavar="DECISION", help=DECISION_HELP, show_default="of the model"),
     ] = None,
     positive: Positive = None,
+    precision: Precisions = None,
     thresholds: Annotated[
         bool,
         typer.Option(
@@ -85,6 +93,7 @@ def evaluate(
     print_decisions(table)
     rows = EvaluatedRows(loaded, table)
     answers = with_positive(answers_on(rows, file.name), positive, "--positive")
+    answers = with_precisions(answers, precision or (), "--precision")
     seen = is_learned_from(rows)
     about = {"model": str(model), "file": str(file), "target": name, "learned_from": seen}
     compared = _tabulate(answers) if thresholds else None
@@ -95,7 +104,7 @@ def evaluate(
             return
         console = make_console(stream)
         console.print(f"{model}: {escape_line(title_of(loaded))}")
-        console.print(f"{file}: {table.n_rows} rows, target {escape_line(name)}")
+        console.print(f"{file}: {table.n_rows:,} rows, target {escape_line(name)}")
         if seen:
             console.print("note: these are the rows that the model was learned from; expect worse")
         console.print()

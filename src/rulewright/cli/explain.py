@@ -150,7 +150,7 @@ def explain(
     source = opened.open(file, options, smiles)
     rows = list(range(min(source.n_rows, _SHOWN_ROWS))) if row is None else row
     if beyond := [wanted for wanted in rows if wanted >= source.n_rows]:
-        raise ValueError(f"--row {beyond[0]}: {file} has {source.n_rows} rows, counted from 0.")
+        raise ValueError(f"--row {beyond[0]}: {file} has {source.n_rows:,} rows, counted from 0.")
     if counterfactual:
         if as_json:
             raise ValueError("--json does not work with --counterfactual. Leave one of them out.")

@@ -13,7 +13,16 @@ import typer
 
 from rulewright import relational
 from rulewright.cli.display import make_console, print_columns, print_findings, shares_of_classes
-from rulewright.cli.options import Date, Drop, FileReading, Missing, Nominal, Numeric, group_options
+from rulewright.cli.options import (
+    Date,
+    DateParts,
+    Drop,
+    FileReading,
+    Missing,
+    Nominal,
+    Numeric,
+    group_options,
+)
 from rulewright.cli.output import table_content
 from rulewright.cli.training import ColumnRoles, open_training_file
 from rulewright.data import (
@@ -48,6 +57,7 @@ def inspect(
     nominal: Nominal = None,
     numeric: Numeric = None,
     date: Date = None,
+    date_parts: DateParts = None,
     drop: Drop = None,
     missing: Missing = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -60,6 +70,7 @@ def inspect(
         nominal=nominal or (),
         numeric=numeric or (),
         date=date or (),
+        date_parts=date_parts or (),
         drop=drop or (),
         missing=missing or (),
     )
@@ -73,7 +84,7 @@ def inspect(
         return
     console = make_console()
     about = f", target {escape_line(target)}" if target else ""
-    console.print(f"{file}: {table.n_rows} rows, {len(table.columns)} features{about}")
+    console.print(f"{file}: {table.n_rows:,} rows, {len(table.columns)} features{about}")
     if isinstance(table.target, Target):
         console.print(shares_of_classes(table.target, np.ones(table.n_rows)))
     console.print()
@@ -107,7 +118,7 @@ def tables_text(path: Path) -> str:
     opened = relational.open_tables(path)
     lines = [f"{path}: {len(opened.sources)} tables"]
     for name, source in opened.sources.items():
-        lines.append(f"  {name}: {source.n_rows} rows, columns {', '.join(source.names)}")
+        lines.append(f"  {name}: {source.n_rows:,} rows, columns {', '.join(source.names)}")
     declared = [f"  {a[0]}.{a[1]} -> {b[0]}.{b[1]}" for a, b in opened.foreign.items()]
     if declared:
         return "\n".join([*lines, "declared keys, which 'learn' uses:", *declared])

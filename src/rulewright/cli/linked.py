@@ -182,7 +182,7 @@ class LinkedTables:
         if left_out is not None:
             if judged is not None:
                 print_measures(console, judged.answers)
-            origin = f"{left_out.n_rows} rows held out"
+            origin = f"{left_out.n_rows:,} rows held out"
             judged = HeldOutAnswers(_ask(fitted, left_out, origin), left_out.rows)
         fitted = _add_notes(fitted, self._notes(judged))
         self._write(fitted, rows, judged)
@@ -203,11 +203,11 @@ class LinkedTables:
 
     def _tell(self, console: Console, given: LinkedInstances) -> None:
         """Print a summary of the training data."""
-        what = f"{given.n_rows} molecules"
+        what = f"{given.n_rows:,} molecules"
         if given.related:
             tables = ", ".join(given.X.names)
             what = (
-                f"{given.n_rows} rows of {escape_line(given.X.instances)}, tables "
+                f"{given.n_rows:,} rows of {escape_line(given.X.instances)}, tables "
                 f"{escape_line(tables)}"
             )
         console.print(f"{self.request.file}: {what}, target {escape_line(self.request.target)}")

@@ -127,7 +127,7 @@ class OneTable:
 
     def count(self, table: Table) -> str:
         """Describe how many rows were read."""
-        return f"{table.n_rows}"
+        return f"{table.n_rows:,}"
 
     def learn(self, console: Console) -> Learned:
         """Read, learn and evaluate; write the requested files."""
@@ -197,7 +197,7 @@ class OneTable:
         fit.estimator.set_params(verbose=int(sys.stderr.isatty()))
         model = fit.model_with_notes(rows)
         if left_out is not None:
-            origin = f"{len(left_out)} rows held out"
+            origin = f"{len(left_out):,} rows held out"
             judged = HeldOutAnswers(ask_model(model, left_out, origin), left_out)
         elif tested is not None and judging.test is not None:
             judged = judge_by_file(model, judging.test, tested, asked.target, asked.weights)
@@ -300,7 +300,7 @@ class FilesInParts(OneTable):
 
     def count(self, table: Table) -> str:
         """Describe how many rows were examined."""
-        return f"the first {table.n_rows}"
+        return f"the first {table.n_rows:,}"
 
     def _check(self) -> None:
         """Reject options that need all rows in memory."""

@@ -37,6 +37,14 @@ Positive = Annotated[
         show_default="the rarer class",
     ),
 ]
+Precisions = Annotated[
+    list[float] | None,
+    typer.Option(
+        "--precision",
+        metavar="SHARE",
+        help="Report the recall of this class at a precision such as 0.8; may be repeated.",
+    ),
+]
 Nominal = Annotated[
     list[str] | None, file_option(metavar="COL", help="Treat numbers as labels (*).")
 ]
@@ -50,6 +58,14 @@ Numeric = Annotated[
 Date = Annotated[
     list[str] | None,
     file_option(metavar="COL[:ORDER]", help="Read text as dates (*), in order dmy, mdy or ymd."),
+]
+DateParts = Annotated[
+    list[str] | None,
+    file_option(
+        "--date-parts",
+        metavar="COL[:PART]",
+        help="Add columns of dates (*): their month, weekday or hour.",
+    ),
 ]
 Drop = Annotated[list[str] | None, file_option(metavar="COL", help="Ignore a column (*).")]
 Missing = Annotated[
@@ -119,6 +135,7 @@ class ColumnOptions:
     nominal: Nominal = None
     numeric: Numeric = None
     date: Date = None
+    date_parts: DateParts = None
     drop: Drop = None
     keep: Annotated[
         list[str] | None,
@@ -131,7 +148,7 @@ class ColumnOptions:
 
     def roles(self, target: str, weights: str | None = None) -> ColumnRoles:
         """Return the roles of the columns."""
-        lists = ("nominal", "numeric", "drop", "missing", "keep", "date")
+        lists = ("nominal", "numeric", "drop", "missing", "keep", "date", "date_parts")
         named: dict[str, Any] = {name: tuple(getattr(self, name) or ()) for name in lists}
         return ColumnRoles(target, weights, **named, drop_unlabelled=self.drop_unlabelled)
 
@@ -148,6 +165,7 @@ class TableOptions(FileReading, ColumnOptions):
         named = {
             "numeric": tuple(self.numeric or ()),
             "date": tuple(self.date or ()),
+            "date_parts": tuple(self.date_parts or ()),
             "missing": tuple(self.missing or ()),
             "drop": drop,
             "drop_unlabelled": self.drop_unlabelled,

@@ -8,9 +8,9 @@ import typer
 
 from rulewright import report as reports
 from rulewright.cli.opened_model import OpenedModel, Smiles, smiles_texts, target_in
-from rulewright.cli.options import MaxUnzipped, Positive
+from rulewright.cli.options import MaxUnzipped, Positive, Precisions
 from rulewright.cli.output import check_output
-from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions
+from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions, position
 from rulewright.report import N_ROWS
 
 app = typer.Typer(add_completion=False)
@@ -52,6 +52,7 @@ def report(
     ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.")] = None,
     positive: Positive = None,
+    precision: Precisions = None,
     rows: ShownRows = N_ROWS,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="HTML file to write.")
@@ -75,9 +76,15 @@ def report(
             typer.echo(f"target: {target} (--target names another column)")
         notes |= {**_data_notes(data), "target": target}
     given: list[Any] = [source, target, weights]
+    groups: Any = by or ()
     if opened.graphs is not None and source is not None:  # pictures are drawn from the texts
         roles = (name and source.load(source.positions[name], "any").values for name in given[1:])
         given = [smiles_texts(source, opened.smiles(smiles)), *roles]
+        groups = {n: source.load(position(source, n, "by"), "any").values for n in by or ()}
+    options: list[tuple[str, Any]] = [("--data", data), ("--target", target)]
+    options += [("--weights", weights), ("--positive", positive)]
+    options += [("--by", name) for name in by or ()]
+    options += [("--precision", share) for share in precision or ()]
     reports.write_report(
         loaded if opened.graphs is None else opened.graphs,
         output,
@@ -87,19 +94,16 @@ def report(
         title=title or f"{target or model.stem}: rules and how well they predict",
         origin="" if data is None else data.name,
         n_rows=rows,
-        provenance={**notes, "command": _command(model, data, target, weights, by or [])},
-        by=by or (),
+        provenance={**notes, "command": _command(model, options)},
+        by=groups,
         positive=positive,
+        precisions=precision or (),
     )
     typer.echo(f"report written to {output}")
 
 
-def _command(
-    model: Path, data: Path | None, target: str | None, weights: str | None, by: list[str]
-) -> str:
+def _command(model: Path, options: list[tuple[str, Any]]) -> str:
     """Return the command that makes this report again."""
-    options = [("--data", data), ("--target", target), ("--weights", weights)]
-    options += [("--by", name) for name in by]
     given = [str(part) for option in options if option[1] is not None for part in option]
     return shlex.join(["rulewright", "report", str(model), *given])
 

@@ -43,20 +43,22 @@ class ColumnRoles:
     missing: Sequence[str] = ()
     keep: Sequence[str] = ()
     date: Sequence[str] = ()
+    date_parts: Sequence[str] = ()
     drop_unlabelled: bool = False
 
     @property
     def choices(self) -> dict[str, Any]:
         """Return how columns are read, as arguments of `read_table`."""
-        return {kind: getattr(self, kind) for kind in ("nominal", "numeric", "date", "missing")}
+        options = ("nominal", "numeric", "date", "date_parts", "missing")
+        return {option: getattr(self, option) for option in options}
 
     def by_option(self) -> Iterator[tuple[str, str]]:
         """Yield every named column with the option that names it."""
         for option, name in (("--target", self.target), ("--weights", self.weights)):
             if name is not None:
                 yield option, name
-        for role in ("nominal", "numeric", "date", "drop", "keep"):
-            yield from ((f"--{role}", name) for name in getattr(self, role))
+        for role in ("nominal", "numeric", "date", "date_parts", "drop", "keep"):
+            yield from ((f"--{role.replace('_', '-')}", name) for name in getattr(self, role))
 
 
 def read_training(
@@ -108,7 +110,7 @@ def open_training_file(
     """Open a file, or raise an error with similar names if a column does not exist."""
     source = open_table(path, options=options)
     for option, name in roles.by_option():
-        if (kind := option.removeprefix("--")) in WORDS:
+        if (kind := option.removeprefix("--").replace("-", "_")) in WORDS:
             name, _ = column_and_word(name, source.names, kind)
         if name not in source.names:
             raise DataError(

@@ -79,7 +79,8 @@ class Run:
     process: ForkServerProcess
     pipe: Connection
     begun: float = field(default_factory=time.monotonic)
-    late: bool = False
+    stopped_at: float | None = None
+    """The time limit that the process was stopped at."""
 
     @classmethod
     def start(cls, trial: Job) -> Run:
@@ -97,15 +98,14 @@ class Run:
         """Return the output of the process, or its failure."""
         sent: dict[str, Any] | None = None
         try:
-            if not self.late and self.pipe.poll():
+            if self.stopped_at is None and self.pipe.poll():
                 sent = self.pipe.recv()
         except EOFError:
             sent = None
         self.pipe.close()
         self.process.join()
-        spent = time.monotonic() - self.begun
-        if self.late:
-            return failure(f"TimeoutError: ended after {spent:.0f} s")
+        if self.stopped_at is not None:
+            return failure(f"not finished within the time limit of {self.stopped_at:g} s")
         if sent is None:
             code = self.process.exitcode
             how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
@@ -122,11 +122,11 @@ def _wait_for_runs(running: Iterable[Run], time_limit: float | None) -> list[Run
     """Wait for runs to finish, and stop runs beyond their time limit."""
     ready = wait([run.pipe for run in running], timeout=0.2)
     for run in running:
-        if time_limit is not None and time.monotonic() - run.begun > time_limit:
-            run.late = run.pipe not in ready
-            if run.late:
-                run.process.kill()
-    return [run for run in running if run.late or run.pipe in ready]
+        late = time_limit is not None and time.monotonic() - run.begun > time_limit
+        if late and run.pipe not in ready:
+            run.stopped_at = time_limit
+            run.process.kill()
+    return [run for run in running if run.stopped_at is not None or run.pipe in ready]
 
 
 def _settings() -> dict[str, str]:

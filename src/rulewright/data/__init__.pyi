@@ -36,6 +36,11 @@ from .kind import short_between as short_between
 from .kinds import KINDS as KINDS
 from .kinds.nominal import label_value as label_value
 from .late_imports import optional as optional
+from .moments import DAY as DAY
+from .moments import FIRST as FIRST
+from .moments import LAST as LAST
+from .moments import WEEKDAYS as WEEKDAYS
+from .moments import Unit as Unit
 from .parts import read_parts as read_parts
 from .readers.database import DatabaseTables as DatabaseTables
 from .readers.database import database_tables as database_tables

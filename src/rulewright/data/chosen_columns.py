@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError, RowError, offer_names, reading_option
 from rulewright.data.findings import Finding, format_count, of_values
-from rulewright.data.moments import Order, from_object, from_text
+from rulewright.data.moments import DatePart, Order, Unit, from_object, from_text
 from rulewright.data.number_texts import NumberTexts, TextTraits, is_code
-from rulewright.data.schema import WORDS, Choices, How, column_and_word, label_of
+from rulewright.data.schema import Choices, How, column_and_word, label_of
 from rulewright.data.source import Raw, Source, Wanted
 from rulewright.data.values import convert_values, exact_number
 
@@ -192,12 +192,12 @@ def read_choices(
     source: Source, missing: Any, **kinds: ColumnChoice
 ) -> tuple[Choices, dict[int, str]]:
     """Return the choices for the values of columns, and the given kinds."""
-    words: dict[str, dict[str, Any]] = {option: {} for option in WORDS}
+    words: dict[str, dict[str, Any]] = {"numeric": {}, "date": {}}
     chosen_kinds: dict[int, str] = {}
     for kind, columns in kinds.items():
         for column in _list_choice(columns, kind):
             name, word = column, None
-            if kind in WORDS and isinstance(column, str):
+            if kind in words and isinstance(column, str):
                 name, word = column_and_word(column, source.positions, kind)
             at = position(source, name, kind)
             if chosen_kinds.setdefault(at, kind) != kind:
@@ -207,6 +207,22 @@ def read_choices(
                 words[kind][source.names[at]] = word
     given = (tuple(found.items()) for found in words.values())
     return Choices(check_missing_codes(missing), *given), chosen_kinds
+
+
+DEFAULT_PARTS: tuple[Unit, ...] = ("month", "weekday")
+
+
+def read_date_parts(source: Source, choice: ColumnChoice) -> dict[int, list[DatePart]]:
+    """Return the chosen parts of dates, by the position of the dates."""
+    found: dict[int, list[DatePart]] = {}
+    for column in _list_choice(choice, "date_parts"):
+        name, unit = column, None
+        if isinstance(column, str):
+            name, unit = column_and_word(column, source.positions, "date_parts")
+        at = position(source, name, "date_parts")
+        parts = [DatePart(one, source.names[at]) for one in ((unit,) if unit else DEFAULT_PARTS)]
+        found[at] = list(dict.fromkeys([*found.get(at, ()), *parts]))
+    return found
 
 
 def positions(source: Source, choice: ColumnChoice, option: str) -> list[int]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rulewright.data.findings import Finding, format_count, quote_examples
 from rulewright.data.frequent_labels import find_many_labels
+from rulewright.data.moments import DAY, to_text
 from rulewright.data.number_texts import NumberTexts
 from rulewright.data.schema import label_of
 from rulewright.data.signs import FEW_ROWS, MOSTLY_UNIQUE, find_id, find_leak, name_rows
@@ -25,6 +26,7 @@ LEFT_OUT = ("id", "free text")
 
 _NEARLY_NUMERIC = 0.8
 _RARE_ROWS = 5
+_YEAR = 366 * DAY
 _MANY_NUMBERS = 10  # classes that are numbers, from which on they may be meant as numbers
 _LABEL_CODES = ("-", "--", ".", "n/a", "N/A", "na", "None", "#N/A", "#NA", "?", "NaN", "null")
 _CODE_DIGITS = re.compile(r"-?9{2,}|-?9{2,}\.9|-1")
@@ -62,12 +64,24 @@ def _of_column(column: Column, table: Table) -> Iterator[Finding]:
     if len(known) == 0 or (known == known[0]).all():
         text = "all values are missing" if len(known) == 0 else "all known values are equal"
         constant = len(known) == 0 or not missing.any()
-        if constant and table.n_rows > 1:
+        if constant and table.n_rows > 1 and column.schema.part is None:
             yield Finding("constant", name, text, f"--drop {quote(name)} leaves it out")
         return
+    if column.schema.kind == "date":
+        yield from _of_dates(column, known, table)
     yield from (_of_numbers if column.schema.type.ordered else _of_labels)(name, column, known)
     if table.target is not None and (leak := find_leak(column, table.target)):
         yield leak
+
+
+def _of_dates(column: Column, known: NDArray[np.float64], table: Table) -> Iterator[Finding]:
+    """Offer the parts of dates that recur: months, where dates span more than a year."""
+    name = column.schema.name
+    taken = any(one.part and one.source == name for one in table.schema)
+    if not taken and np.ptp(known) > _YEAR:
+        text = f"dates from {to_text(known.min())[:10]} to {to_text(known.max())[:10]}"
+        remedy = f"--date-parts {quote(name)} adds month and weekday as columns"
+        yield Finding("date parts", name, text, remedy)
 
 
 def _of_numbers(name: str, column: Column, known: NDArray[np.float64]) -> Iterator[Finding]:

@@ -63,7 +63,8 @@ def _polars(pl: Any, values: Any) -> Any:
     if isinstance(values, LabelColumn):
         texts = list(map(label_of, values.labels))  # only text can be declared
         codes = pl.Series(values.codes.tolist(), dtype=pl.Int64).replace(-1, None)
-        return pl.Series(texts, dtype=pl.Enum(texts)).gather(codes)
+        dtype = pl.Enum(texts) if values.ordered else pl.Categorical  # an Enum has an order
+        return pl.Series(texts, dtype=dtype).gather(codes)
     if isinstance(values, np.ndarray) and values.dtype.kind == "f":
         return pl.Series(values, nan_to_null=True)
     return values.tolist() if _incomplete_booleans(values) else values

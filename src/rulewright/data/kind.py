@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from rulewright.data.frame import LabelColumn
     from rulewright.data.json_fields import Part
+    from rulewright.data.moments import Unit
     from rulewright.data.schema import ColumnSchema
     from rulewright.data.source import Raw, Wanted
     from rulewright.data.table import Column
@@ -60,6 +61,9 @@ class SqlWords(Protocol):
 
     def moment_literal(self, short: str, full: str) -> str:
         """Write a time, given by its short text and its text to the millisecond."""
+
+    def date_part(self, unit: Unit, moment: str) -> str:
+        """Write a part of the output of `moment`: a number as a double, a weekday as text."""
 
 
 class Kind(ABC):

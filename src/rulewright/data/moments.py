@@ -2,12 +2,17 @@
 
 import datetime
 import re
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 Order = Literal["dmy", "mdy", "ymd"]
 """The order of day, month and year in a written date."""
+
+Unit = Literal["month", "weekday", "hour"]
+"""Parts of dates that recur: months 1 to 12, days from Monday to Sunday, and hours 0 to 23."""
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 DAY = 86_400_000
 ISO = re.compile(
@@ -28,6 +33,28 @@ _ORDERED = {
     )
     for order in get_args(Order)
 }
+
+
+class DatePart(NamedTuple):
+    """A part of the dates in a column, as another column."""
+
+    unit: Unit
+    of: str  # name of the column of dates
+
+    @property
+    def name(self) -> str:
+        """Name of the column of the part."""
+        return f"{self.unit}({self.of})"
+
+    def take(self, moments: NDArray[np.float64]) -> NDArray[Any]:
+        """Return the part of each moment: label codes of weekdays, numbers of the others."""
+        known = ~np.isnan(moments)
+        whole = np.where(known, moments, 0).astype(np.int64)
+        if self.unit == "weekday":
+            return np.where(known, (whole // DAY + 3) % 7, -1).astype(np.int32)  # 1970: a Thursday
+        months = whole.astype("M8[ms]").astype("M8[M]").astype(np.int64) % 12 + 1
+        values = months if self.unit == "month" else whole % DAY // 3_600_000
+        return np.where(known, values, np.nan)
 
 
 def from_text(text: str, order: Order | None = None) -> int:

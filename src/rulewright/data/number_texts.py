@@ -163,7 +163,7 @@ class NumberTexts:
             if "," in self.marks.signs[self.decimal]:
                 other = "thousands" if self.decimal == "," else "comma"
                 means = "thousands separators" if other == "thousands" else "decimal marks"
-                otherwise = f"--numeric {quote(name)}:{other} takes commas as {means}"
+                otherwise = f"--numeric {quote(f'{name}:{other}')} takes commas as {means}"
             found.append(Finding("written number", name, text, otherwise))
         if self.codes:
             n_codes = self._rows(self.codes)
@@ -189,7 +189,7 @@ class NumberTexts:
     def near_miss(self, name: str) -> Finding:
         """Report a column with numbers that is read as labels."""
         remedy = "reads them as missing" if self.others else "drops the units"
-        remedy = f"--numeric {quote(name)}:coerce {remedy}"
+        remedy = f"--numeric {quote(f'{name}:coerce')} {remedy}"
         return Finding("nearly numeric", name, self.summary, remedy)
 
     def _marks(self) -> str:

@@ -1,7 +1,7 @@
 """Reading any table into a validated Table."""
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from shlex import quote
 from typing import Any, Literal
@@ -16,11 +16,13 @@ from rulewright.data.chosen_columns import (
     position,
     positions,
     read_choices,
+    read_date_parts,
 )
-from rulewright.data.errors import DataError, as_options, offer_names
+from rulewright.data.errors import DataError, as_options, offer_names, reading_option
 from rulewright.data.findings import Finding
 from rulewright.data.kind import KINDS
 from rulewright.data.kinds import read_column
+from rulewright.data.moments import DatePart
 from rulewright.data.readers.arrays import (
     array_source,
     dict_source,
@@ -60,6 +62,7 @@ def read_table(
     nominal: ColumnChoice = None,
     numeric: ColumnChoice = None,
     date: ColumnChoice = None,
+    date_parts: ColumnChoice = None,
     drop: ColumnChoice = None,
     weights: Any = None,
     missing: Any = None,
@@ -87,6 +90,10 @@ def read_table(
         ``income:coerce`` reads other text as missing; ``income:comma`` and ``income:thousands``
         give the meaning of commas. For dates written as text, ``signup:dmy``, ``signup:mdy`` or
         ``signup:ymd`` give the order of day, month and year.
+    date_parts : list of names or positions, optional
+        Date columns whose parts become columns, too: ``signup`` adds ``month(signup)`` and
+        ``weekday(signup)``; ``signup:month``, ``signup:weekday`` and ``signup:hour`` add one part.
+        Later tables need the dates only.
     drop : list of names or positions, optional
         Columns of X that are not features and are not read.
     weights : str or array-like, optional
@@ -113,13 +120,14 @@ def read_table(
         The validated table.
     """
     if isinstance(X, Table):
-        recast = any(choice is not None for choice in (nominal, numeric, date, drop, missing))
+        asked = (nominal, numeric, date, date_parts, drop, missing)
+        recast = any(choice is not None for choice in asked)
         return _reread(X, target, weights, task, recast=recast)
     options = FileOptions(max_unzipped_bytes, encoding, header, skip_bad_rows)
     source = open_table(X, options=options)
     choices, kinds = read_choices(source, missing, nominal=nominal, numeric=numeric, date=date)
     source = apply_choices(source, choices)
-    dropped = positions(source, drop, "drop")
+    dropped, parts = positions(source, drop, "drop"), read_date_parts(source, date_parts)
     roles = _roles(source, target=target, weights=weights)
     for option, at in roles.items():
         if at in dropped:
@@ -133,7 +141,8 @@ def read_table(
     if drop_unlabelled and "target" in roles:
         source = drop_unlabelled_rows(source, roles["target"])
     labels, row_weights = _read_labels(source, target, weights, roles, task)
-    columns = tuple(_column(source, at, kinds.get(at)) for at in features)
+    columns = tuple(_read_features(source, features, kinds, parts))
+    check_distinct(column.schema.name for column in columns)
     given = (source.named, source.n_rows, labels, row_weights, choices, source.notes)
     names = _role_names(source, roles, target)
     return Table(columns, *given, *names, index=source.index)
@@ -194,18 +203,19 @@ def read_chosen(
     wanted = _select_wanted(schema, needed)
     roles = _roles(source, target=target, weights=weights)
     features = [(name, at) for at, name in enumerate(source.names) if at not in roles.values()]
-    by_name = source.named and schema.named
-    positions = _match_columns(features, schema, wanted, by_name, source.path or "X")
+    by_name, given = source.named and schema.named, schema.sources_of(wanted)
+    positions = _match_columns(features, schema, given, by_name, source.path or "X")
     _check_shape(source.n_rows, len(source.names))
     _check_cells(source, len(positions))
     labels, row_weights = _read_labels(source, target, weights, roles, task)
-    columns = tuple(
-        column.type.read_like(column, source.load(at, column.type.wanted(column)))
-        for column, at in zip(wanted, positions, strict=True)
-    )
-    given = (schema.named, source.n_rows, labels, row_weights, schema.choices, source.notes)
+    read = {
+        column.name: column.type.read_like(column, source.load(at, column.type.wanted(column)))
+        for column, at in zip(given, positions, strict=True)
+    }
+    columns = tuple(read[column.source].take_part(column) for column in wanted)
+    about = (schema.named, source.n_rows, labels, row_weights, schema.choices, source.notes)
     names = _role_names(source, roles, target)
-    return Table(columns, *given, *names, index=source.index)
+    return Table(columns, *about, *names, index=source.index)
 
 
 def detect_task(X: Any, target: Any = None) -> Task:
@@ -253,15 +263,21 @@ def recode(table: Table, schema: Schema, needed: Collection[str] | None = None) 
         The needed columns; labels unknown to the schema have the code -2. Columns that
         already have the schema are not copied.
     """
-    wanted, features = (
-        _select_wanted(schema, needed),
-        [(name, at) for at, name in enumerate(table.names)],
-    )
+    wanted = _select_wanted(schema, needed)
+    found: dict[DatePart | None, Column] = {
+        column.schema.part: column for column in table.columns if column.schema.part
+    }
+    given = schema.sources_of(column for column in wanted if column.part not in found)
+    own = [(each.name, at) for at, each in enumerate(table.schema) if each.part is None]
     # Columns without names are x0, x1, ... on both sides.
-    positions = _match_columns(features, schema, wanted, table.named == schema.named, "X")
+    positions = _match_columns(own, schema, given, table.named == schema.named, "X")
+    read = {
+        column.name: _recode_column(table.columns[at], column)
+        for column, at in zip(given, positions, strict=True)
+    }
     columns = [
-        _recode_column(table.columns[at], column)
-        for column, at in zip(wanted, positions, strict=True)
+        found[column.part] if column.part in found else read[column.source].take_part(column)
+        for column in wanted
     ]
     return replace(table, columns=tuple(columns), named=schema.named)
 
@@ -294,10 +310,12 @@ def unreadable(
     nominal: ColumnChoice = None,
     numeric: ColumnChoice = None,
     date: ColumnChoice = None,
+    date_parts: ColumnChoice = None,
     missing: Any = None,
 ) -> list[Finding]:
     """Return findings about columns that `read_table` would refuse, each with its error."""
     choices, kinds = read_choices(source, missing, nominal=nominal, numeric=numeric, date=date)
+    read_date_parts(source, date_parts)
     source, found = apply_choices(source, choices), []
     for name in names:
         at = source.positions[name]
@@ -318,6 +336,28 @@ def unreadable(
 def _column(source: Source, at: int, kind: str | None) -> Column:
     raw = source.load(at, "any" if kind is None else KINDS[kind].wanted(None))
     return read_column(source.names[at], raw, kind)
+
+
+def _read_features(
+    source: Source,
+    features: Sequence[int],
+    kinds: Mapping[int, str],
+    parts: Mapping[int, Sequence[DatePart]],
+) -> Iterator[Column]:
+    """Yield the columns, each followed by the parts of its dates; these may be left out."""
+    for at in sorted({*features, *parts}):
+        column = _column(source, at, kinds.get(at))
+        name = source.names[at]
+        if at in parts and column.is_missing.all():
+            column = KINDS["date"].read(name, source.load(at, "any"))
+        if at in parts and column.schema.kind != "date":
+            raise DataError(
+                f"date_parts: column {name!r} holds no dates but is {column.schema.kind}. For "
+                f"dates written as 1.3.2024 use {reading_option('date', f'{name}:dmy')}."
+            )
+        if at in features:
+            yield column
+        yield from (column.take_part(ColumnSchema.of_part(part)) for part in parts.get(at, ()))
 
 
 def _recode_column(column: Column, schema: ColumnSchema) -> Column:
@@ -409,26 +449,30 @@ def _source(X: Any, options: FileOptions) -> Source:
 
 
 def _select_wanted(schema: Schema, needed: Collection[str] | None) -> list[ColumnSchema]:
-    if unknown := sorted(set(needed or ()) - set(schema.names)):
+    if needed is None:
+        return list(schema)
+    known = dict.fromkeys((*schema, *schema.given))  # dates may be read for their parts only
+    if unknown := sorted(set(needed) - {column.name for column in known}):
         raise DataError(f"The schema has no column {unknown[0]!r}.")
-    return [column for column in schema if needed is None or column.name in needed]
+    return [column for column in known if column.name in needed]
 
 
 def _match_columns(
     features: list[tuple[str, int]],
     schema: Schema,
-    wanted: list[ColumnSchema],
+    wanted: Sequence[ColumnSchema],
     by_name: bool,
     title: str,
 ) -> list[int]:
     """Return the positions of the wanted columns among features with names and positions."""
     if not by_name:
-        if len(features) != len(schema):
+        names = [column.name for column in schema.given]
+        if len(features) != len(names):
             raise DataError(
                 f"{title} has {len(features)} features, but RuleModel is expecting "
-                f"{len(schema)} features as input."
+                f"{len(names)} features as input."
             )
-        return [features[schema.index(column.name)][1] for column in wanted]
+        return [features[names.index(column.name)][1] for column in wanted]
     positions = dict(features)
     absent = [repr(column.name) for column in wanted if column.name not in positions]
     if absent:

@@ -9,7 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -20,8 +20,8 @@ import numpy as np
 
 from rulewright.data.errors import DataError, DataTypeError, offer_names
 from rulewright.data.json_fields import FLAG, OBJECT, TEXT, Fields, Part, define, described, list_of
-from rulewright.data.kind import KINDS, Kind
-from rulewright.data.moments import Order
+from rulewright.data.kind import KINDS, Kind, SqlWords
+from rulewright.data.moments import WEEKDAYS, DatePart, Order, Unit
 from rulewright.data.source import LabelType
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -110,7 +110,11 @@ CHOICES = Fields(
 
 NO_CHOICES = Choices()
 
-WORDS: dict[str, tuple[str, ...]] = {"numeric": get_args(How), "date": get_args(Order)}
+WORDS: dict[str, tuple[str, ...]] = {
+    "numeric": get_args(How),
+    "date": get_args(Order),
+    "date_parts": get_args(Unit),
+}
 """Possible choices for a column, by option."""
 
 
@@ -170,6 +174,30 @@ class ColumnSchema:
     labels: tuple[str, ...] = ()  # in the order of the codes, including declared but unused ones
     label_type: LabelType = "string"  # type of the labels before conversion to text
     ranked: bool = field(default=False, compare=False)  # labels ascend; a saved model has sets
+    part: DatePart | None = None  # of which dates the values are a part
+
+    @classmethod
+    def of_part(cls, part: DatePart) -> Self:
+        """Return the column of a part of dates: weekdays are labels, other parts are numbers."""
+        if part.unit == "weekday":
+            return cls(part.name, "nominal", WEEKDAYS, ranked=True, part=part)
+        return cls(part.name, "numeric", part=part)
+
+    @property
+    def source(self) -> str:
+        """Name of the column of the data from which the values are read."""
+        return self.name if self.part is None else self.part.of
+
+    @property
+    def reader(self) -> str:
+        """Name of the function that reads a value in exported Python and JavaScript."""
+        return self.type.reader(self) if self.part is None else self.part.unit
+
+    def sql_value(self, expression: str, sql: SqlWords) -> str:
+        """Write how SQL reads the source, given by an expression, as in the model."""
+        if self.part is None:
+            return self.type.sql_value(self, expression, sql)
+        return sql.date_part(self.part.unit, sql.moment(self.source, expression))
 
     def __post_init__(self) -> None:
         vars(self)["name"] = str(self.name)  # NumPy's strings print otherwise
@@ -191,7 +219,8 @@ class ColumnSchema:
 
     def to_json(self) -> dict[str, Any]:
         """Return the column as plain data."""
-        return {"name": self.name, "kind": self.kind, **self.type.to_json(self)}
+        content = {"name": self.name, "kind": self.kind, **self.type.to_json(self)}
+        return content if self.part is None else {**content, "part": self.part._asdict()}
 
     @classmethod
     def from_json(cls, obj: object) -> Self:
@@ -205,7 +234,16 @@ class ColumnSchema:
         if not (expected := _fields([kind])).fit(obj):
             raise DataError(f"Column {name!r}: expected the fields {sorted(expected.needed)}.")
         checked = KINDS[kind].from_json(name, {field: obj[field] for field in fields})
-        return cls(name, kind, **checked)
+        column = cls(name, kind, **checked)
+        return column if "part" not in obj else cls._checked_part(column, obj["part"])
+
+    @classmethod
+    def _checked_part(cls, column: Self, part: object) -> Self:
+        known = _PART.fit(part) and part["unit"] in get_args(Unit) and isinstance(part["of"], str)
+        of_part = cls.of_part(DatePart(**part)) if known else None  # type: ignore[arg-type]
+        if of_part is None or replace(of_part, part=None) != column:
+            raise DataError(f"Column {column.name!r}: it is not the part {part!r:.80} of dates.")
+        return of_part
 
 
 def column_part() -> Part:
@@ -218,7 +256,11 @@ def column_part() -> Part:
 
 def _fields(kinds: list[str]) -> Fields:
     kind: Part = {"const": kinds[0]} if len(kinds) == 1 else {"enum": kinds}
-    return Fields({"name": TEXT, "kind": kind, **KINDS[kinds[0]].fields})
+    part = described("The part of the dates in another column that this column has.", _PART.part)
+    return Fields({"name": TEXT, "kind": kind, **KINDS[kinds[0]].fields}, {"part": part})
+
+
+_PART = Fields({"unit": {"enum": get_args(Unit)}, "of": TEXT})
 
 
 @dataclass(frozen=True)
@@ -234,6 +276,20 @@ class Schema:
     def names(self) -> tuple[str, ...]:
         """Names of the columns in order."""
         return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def given(self) -> tuple[ColumnSchema, ...]:
+        """The columns that the data must have for all columns: parts of dates need the dates."""
+        return self.sources_of(self.columns)
+
+    def sources_of(self, columns: Iterable[ColumnSchema]) -> tuple[ColumnSchema, ...]:
+        """Return the columns that the data must have for some columns, each once."""
+        found: dict[str, ColumnSchema] = {}
+        for column in columns:
+            dates = ColumnSchema(column.source, "date")  # of parts; may be no column of its own
+            own = column if column.part is None else dates
+            found.setdefault(own.name, own)
+        return tuple(found.values())
 
     @cached_property
     def _positions(self) -> dict[str, int]:
@@ -285,6 +341,10 @@ class Schema:
         if not columns:
             raise DataError("A schema needs at least one column.")
         check_distinct(column.name for column in columns)
+        others = {column.name for column in columns if column.kind != "date"}
+        for column in columns:
+            if column.part is not None and column.source in others:
+                raise DataError(f"Column {column.name!r} needs {column.source!r}, a date column.")
         choices = Choices.from_json(obj["choices"]) if "choices" in obj else NO_CHOICES
         recipe = read_derivation("recipe", obj["recipe"]) if "recipe" in obj else None
         if recipe is not None and (strange := recipe.names - {column.name for column in columns}):

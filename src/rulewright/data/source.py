@@ -34,7 +34,6 @@ class Raw(NamedTuple):
     declared: tuple[object, ...] | None = None  # categories, in the order of the container
     finite: bool = False  # whether all values are known to be finite
     ordered: bool = False  # whether the container declares its categories as ordered
-    ranked: bool = False  # likewise, where the container has unordered ones too
     untyped: bool = False  # whether the container has no date type: dates may be text
     written: bool = False  # whether the container has no number type: numbers may be text
     type: PlainType | None = None  # type of plain values (see ``values.convert_values``)

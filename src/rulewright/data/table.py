@@ -47,6 +47,10 @@ class Column:
         """Whether each value is missing; unseen labels are not missing."""
         return self.schema.type.is_missing(self.values)
 
+    def take_part(self, schema: ColumnSchema) -> "Column":
+        """Return the column of a schema that is read from this one: itself, or a part of dates."""
+        return self if schema.part is None else Column(schema, schema.part.take(self.values))
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -118,8 +122,9 @@ class Table:
         """
         Return a dataframe with all columns, the target and the weights.
 
-        Reading it again gives the same kinds: labels become categories (an Enum in polars),
-        Booleans and dates are preserved. Numeric labels become text in polars and pyarrow.
+        Reading it again gives the same kinds: labels become categories (an Enum in polars if they
+        are ordered), Booleans and dates are preserved. Numeric labels become text in polars and
+        pyarrow, and polars keeps only the labels of the rows, sorted, if they are not ordered.
 
         Parameters
         ----------

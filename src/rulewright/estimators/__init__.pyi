@@ -30,7 +30,8 @@ from .contract.parameters import check_parameters as check_parameters
 from .contract.parameters import parse_settings as parse_settings
 from .contract.parameters import to_plain_data as to_plain_data
 from .contract.progress import progress_bar as progress_bar
-from .contract.weights import warn_of_shares as warn_of_shares
+from .contract.weights import are_counts as are_counts
+from .contract.weights import warn_of_scaling as warn_of_scaling
 from .finishing.after_fit import OutOfFold as OutOfFold
 from .finishing.after_fit import calibrate as calibrate
 from .finishing.after_fit import note_figures as note_figures

@@ -29,7 +29,8 @@ class ClassAnswers:
     unknown to the model; `chosen` are the predicted classes. `flags` are further outputs per row,
     such as abstention; `costs` are the costs of predicting j when k is true. `estimates` has
     figures with better estimates than these rows provide, see `measures`. `positive` is the place
-    of the class of interest, of two; None leaves it to `interest`.
+    of the class of interest, of two; None leaves it to `interest`. `precisions` are those at which
+    its recall is measured; by default some that are above its share.
     """
 
     origin: str
@@ -42,6 +43,7 @@ class ClassAnswers:
     costs: Costs | None = None
     estimates: Mapping[str, float] = field(default_factory=dict)
     positive: int | None = None
+    precisions: tuple[float, ...] = ()
 
     @property
     def interest(self) -> int | None:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rulewright.kernels import BoolArray, FloatArray
 
 N_GROUPS = 10
@@ -155,9 +157,10 @@ class Ranking:
         last = int(enough[-1])
         return RecallAt(precision, float(self.recall[last]), float(self.values[last]))
 
-    def recalls(self) -> list[RecallAt]:
-        """Return the recall at some precisions above the share of the class."""
-        return [self.recall_at(p) for p in PRECISIONS if p > self.share]
+    def recalls(self, precisions: Sequence[float] = ()) -> list[RecallAt]:
+        """Return the recall at precisions; by default at some above the share of the class."""
+        chosen = precisions or [precision for precision in PRECISIONS if precision > self.share]
+        return [self.recall_at(precision) for precision in chosen]
 
 
 def boyd_interval(average_precision: float, n: float) -> tuple[float, float]:

@@ -77,10 +77,12 @@ class Shrinkage:
     def expect_shares(self, seen: HitCounts) -> ExpectedShare:
         """Return the expected shares of rules on new rows; each has at least one row."""
         made = _GridPrediction.of(seen)
-        mean, kept = self.weights @ made.means, self.weights @ made.kept
+        mean, kept = (np.minimum(self.weights @ part, 1.0) for part in (made.means, made.kept))
         spread = made.means * (1 - made.means) / (made.sizes + 1) + (made.means - mean) ** 2
-        variance = np.maximum(self.weights @ spread, 1e-300)
-        rows = np.minimum(mean * (1 - mean) / variance, seen.rows)
+        chance, variance = mean * (1 - mean), self.weights @ spread
+        certain = (chance == 0) | (variance <= 0)  # all points of the grid expect a share of 0 or 1
+        rows = np.where(certain, 1 / (self.weights @ (1 / (made.sizes + 1))), chance)
+        rows = np.minimum(rows / np.where(certain, 1.0, np.maximum(variance, 1e-300)), seen.rows)
         return ExpectedShare(kept, 1 - kept, rows / WIDENING)
 
 

@@ -55,6 +55,8 @@ from .rule_table import rule_cells as rule_cells
 from .rule_table import rule_parts as rule_parts
 from .rule_table import table_lines as table_lines
 from .rule_table import write_rule as write_rule
+from .scales import scale_lines as scale_lines
+from .scales import write_condition as write_condition
 from .steps import BELOW as BELOW
 from .steps import IsotonicSteps as IsotonicSteps
 from .steps import by_steps as by_steps
@@ -72,6 +74,9 @@ from .text import strongest as strongest
 from .text import strongest_rules as strongest_rules
 from .text import title_of as title_of
 from .text import write_count as write_count
+from .training_notes import ColumnNotes as ColumnNotes
 from .training_notes import base_mean as base_mean
 from .training_notes import base_rate as base_rate
 from .training_notes import describe_training as describe_training
+from .training_notes import note_column as note_column
+from .training_notes import note_training as note_training

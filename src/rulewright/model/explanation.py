@@ -13,6 +13,7 @@ from rulewright.data import Table, to_frame
 from rulewright.html import bold, draw_move, note, table, view
 from rulewright.model.rule_table import body_text
 from rulewright.model.text import align_cells, escape_line, write_count
+from rulewright.rules import write_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,7 +176,7 @@ class Explanation:
         return self._answer(row)[0]
 
     def _answer(self, row: int) -> list[str]:
-        return [f"{self.scores[row]:.6g}"]
+        return [write_number(float(self.scores[row]), digits=6)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain data, with an item of ``rows`` for each row."""

@@ -19,7 +19,7 @@ from rulewright.model.forms.additive import CALIBRATED, AdditiveRules
 from rulewright.model.forms.lists import DecisionList
 from rulewright.model.forms.regression import RegressionRules
 from rulewright.model.forms.terms import LinearTerm
-from rulewright.model.scale_ends import read_ends, restore_ends
+from rulewright.model.scales import Scales, read_scales, restore_ends
 from rulewright.rules import (
     Adds,
     Coverage,
@@ -212,14 +212,14 @@ def _read_list(parts: _Text, schema: Schema | None) -> DecisionList:
     found = _note(parts, _DEFAULT, "what is predicted where no rule applies")
     default = _distribution(found[3], names.index(found[1]), len(names))
     empty, rules = Coverage.of((0.0,) * len(names)), []
-    ends = read_ends(parts.notes)
+    scales = read_scales(parts.notes)
     for line in parts.lines:
         body, then, head = line.rule.removeprefix("IF ").rpartition(" THEN ")
         if not then or head not in names:
             raise ValueError(f"expected IF ... THEN and a class, found {line.rule[:80]!r}")
         said = line.cells.get("probabilities", line.cells.get("probability", ""))
         shares = _distribution(said, names.index(head), len(names))
-        rules.append(Rule(restore_ends(parse_formula(body), ends), Says(shares), empty))
+        rules.append(Rule(_body(body, scales), Says(shares), empty))
     found_schema = schema or _schema_of([rule.body for rule in rules], ())
     weights = (0.0,) * len(names)
     return DecisionList(
@@ -235,8 +235,12 @@ _READERS = {
 
 
 def _bodies(parts: _Text) -> list[Formula]:
-    ends = read_ends(parts.notes)
-    return [restore_ends(parse_formula(line.rule), ends) for line in parts.lines]
+    scales = read_scales(parts.notes)
+    return [_body(line.rule, scales) for line in parts.lines]
+
+
+def _body(text: str, scales: Scales) -> Formula:
+    return restore_ends(parse_formula(text, scales.orders), scales.ends)
 
 
 def _heads(classes: Sequence[str]) -> dict[str, Head]:

@@ -15,7 +15,7 @@ from rulewright.model.checks import check_rules
 from rulewright.model.document import json_list, write_document
 from rulewright.model.entries import find_entries
 from rulewright.model.exports import Exports
-from rulewright.model.scale_ends import scale_ends
+from rulewright.model.scales import Scales, scales_of
 from rulewright.model.text import all_rules, model_view, strongest_rules
 from rulewright.model.training_notes import counts_of_known
 from rulewright.programs import Native, Node, ProgramRows, evaluate_node
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from rulewright.model.entries import Entry
     from rulewright.model.explanation import Explanation, RowReasons
-    from rulewright.model.scale_ends import Ends
     from rulewright.rules import Coverage, NumberCoverage, Outcome, Rule
 
 # What print() shows of a long model.
@@ -168,9 +167,9 @@ class RuleModel(Exports):
         return tuple(map(write_class, self.head_names))
 
     @cached_property
-    def scale_ends(self) -> dict[str, Ends]:
-        """The ends of scales of whole numbers that the text writes with ``=``."""
-        return scale_ends(self)
+    def scales(self) -> Scales:
+        """The ends of scales that the text writes with ``=``, and the orders of labels."""
+        return scales_of(self)
 
     def known_counts(self, column: str) -> NDArray[np.float64] | None:
         """Return the counts of the training rows with a value in a column, if they are known."""
@@ -193,6 +192,11 @@ class RuleModel(Exports):
         """Names of the columns that the rules use, in the order of the schema."""
         return self.program.columns
 
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the columns that data must have for a prediction: dates for their parts."""
+        return self.program.given
+
     def scores(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
         """Return the score of each row and class, as an array of shape (rows, classes).
 
@@ -201,7 +205,7 @@ class RuleModel(Exports):
         Parameters
         ----------
         X : table
-            Anything ``read_table`` reads. Only the columns in ``columns`` are needed when the
+            Anything ``read_table`` reads. Only the columns in ``inputs`` are needed when the
             names are known.
         n_threads : int, optional
             Number of threads; all processors when left out. The result is the same for any number.

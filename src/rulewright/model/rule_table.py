@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from rulewright.model.entries import Entry, Step, step_coverage
-from rulewright.model.scale_ends import write_condition
+from rulewright.model.scales import write_condition
 from rulewright.model.training_notes import are_weighted, base_mean, base_rate
 from rulewright.rules import (
     Conjunction,
@@ -80,15 +80,15 @@ def body_text(model: RuleModel, rule: Rule) -> str:
     """Write where a rule applies, as the text of the model does."""
     if not isinstance(rule.body, Conjunction) or not rule.body.conditions:
         return str(rule.body)
-    return " and ".join(write_condition(part, model.scale_ends) for part in rule.body.conditions)
+    return " and ".join(write_condition(part, model.scales) for part in rule.body.conditions)
 
 
 def rule_parts(model: RuleModel, rule: Rule) -> tuple[str, ...]:
     """Write a rule in parts: its conditions, with ``IF`` and ``THEN`` if it decides."""
-    body, ends = rule.body, model.scale_ends
+    body, scales = rule.body, model.scales
     texts = [str(body)]
     if isinstance(body, Conjunction):
-        texts = [write_condition(part, ends) for part in body.conditions]
+        texts = [write_condition(part, scales) for part in body.conditions]
     first, *others = texts or ["true"]
     parts = [first, *(f"and {text}" for text in others)]
     if model.decides:
@@ -139,9 +139,14 @@ def _step_line(model: RuleModel, step: Step, same: bool, exact: bool, place: int
         bar = bar._replace(value=share)
     return TextLine(
         cells,
-        (f"  {write_condition(step.body, model.scale_ends)}",),
+        (f"  {write_condition(step.body, model.scales)}",),
         None if counted is None else bar,
     )
+
+
+def count_rows(model: RuleModel, weight: float, rows: str = COVERED["training"]) -> str:
+    """Write a number of rows, which is the sum of weights where rows are weighted."""
+    return f"{write_weight(weight)} {'weighted ' if are_weighted(model) else ''}{rows}"
 
 
 def _cells(model: RuleModel, rule: Rule, i: int, same: bool, exact: bool) -> dict[str, str]:

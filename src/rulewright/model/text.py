@@ -21,6 +21,7 @@ from markupsafe import Markup
 from rulewright.html import bold, draw_bar, lines, note, table, view
 from rulewright.html import escape_line as escape_line
 from rulewright.model.directions import draw_effects, draw_keys
+from rulewright.model.entries import step_coverage
 from rulewright.model.rule_table import (
     MEAN,
     SHARE,
@@ -29,7 +30,7 @@ from rulewright.model.rule_table import (
     TextLine,
     table_lines,
 )
-from rulewright.model.scale_ends import ends_line
+from rulewright.model.scales import scale_lines
 from rulewright.model.training_notes import are_weighted, base_mean, class_shares
 from rulewright.rules import write_number, write_weight
 
@@ -110,7 +111,7 @@ def header(model: RuleModel, *, exact: bool = False) -> str:
     preamble = model.exact_preamble() if exact else model.preamble()
     lines = [title_of(model), preamble, *model.decision_lines()]
     lines += [note for note in (describe_sample(model), price_of(model)) if note]
-    return "\n".join([*lines, *ends_line(model.scale_ends), *_explain_columns(model)])
+    return "\n".join([*lines, *scale_lines(model.scales), *_explain_columns(model)])
 
 
 def _explain_columns(model: RuleModel) -> list[str]:
@@ -123,8 +124,10 @@ def _explain_columns(model: RuleModel) -> list[str]:
         base = "; all: average of all training rows"
     if lines and (class_shares(model) or base_mean(model) is not None):
         lines[-1] += base
-    if any(entry.steps for entry in model.entries):
+    if steps := [step for entry in model.entries for step in entry.steps]:
         measure = "mean without interval" if model.n_classes is None else "uncorrected share"
+        if any(step_coverage(model, step) is None for step in steps):
+            measure += " (- is unknown)"
         lines.append(f"steps: what all rules of one column add in each range; {measure}")
     if kinds and are_weighted(model):
         by_class = (model.summary.get("settings") or {}).get("class_weight")

@@ -7,32 +7,63 @@ hold anything: what cannot be read is not known.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from rulewright.model.scale_ends import find_ends
+from rulewright.model.scales import find_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data import RegressionSet, TrainingSet
+    from rulewright.data import Column, RegressionSet, TrainingSet
     from rulewright.model.rule_model import RuleModel
     from rulewright.rules import Head
 
 
 def describe_training(model: RuleModel, rows: TrainingSet | RegressionSet) -> dict[str, Any]:
     """Describe the rows that a model was fitted to, for its summary."""
-    missing = [name for name in model.columns if rows.table[name].is_missing.any()]
-    notes: dict[str, Any] = {"missing": missing}
-    whole = {name: find_ends(rows.table[name]) for name in model.columns}
-    notes["whole"] = {name: ends for name, ends in whole.items() if ends is not None}
-    if not np.all(rows.weights == 1.0):
-        notes["weighted"] = True
+    mean = None
     if model.n_classes is None:
-        notes["mean"] = float(np.average(rows.target.values, weights=rows.weights))
+        mean = float(np.average(rows.target.values, weights=rows.weights))
+    columns = {name: note_column(rows.table[name]) for name in model.columns}
+    told = {"weighted": not np.all(rows.weights == 1.0), "held_out": holds_out(model, rows)}
+    return note_training(columns, mean, **told)
+
+
+def holds_out(model: RuleModel, rows: TrainingSet | RegressionSet) -> bool:
+    """Return whether rules are counted on some of the rows: others decided when to stop."""
+    counted = model.summary.get("total_weight")
+    return _is_number(counted) and not math.isclose(counted, rows.total_weight)
+
+
+class ColumnNotes(NamedTuple):
+    """What is noted of a column: missing values, ends of whole numbers, an order of labels."""
+
+    missing: bool
+    whole: list[float] | None
+    ordered: bool
+
+
+def note_column(column: Column) -> ColumnNotes:
+    """Note what the text of models says of a column."""
+    return ColumnNotes(bool(column.is_missing.any()), find_ends(column), column.schema.ranked)
+
+
+def note_training(
+    columns: Mapping[str, ColumnNotes], mean: float | None = None, **flags: bool
+) -> dict[str, Any]:
+    """Write notes on the columns of a model and the rows as an entry of its summary."""
+    notes: dict[str, Any] = {
+        "missing": [name for name, column in columns.items() if column.missing],
+        "whole": {name: one.whole for name, one in columns.items() if one.whole is not None},
+        "ordered": [name for name, column in columns.items() if column.ordered],
+    }
+    notes |= {name: True for name, flag in flags.items() if flag}
+    if mean is not None:
+        notes["mean"] = mean
     return {"training": notes}
 
 
@@ -65,9 +96,12 @@ def are_weighted(model: RuleModel) -> bool:
     """Return whether training rows had weights, so that counts are no numbers of rows."""
     settings = model.summary.get("settings")
     by_class = isinstance(settings, dict) and settings.get("class_weight") is not None
+    if isinstance(model.summary.get("training"), dict):
+        return by_class or _read_note(model, "weighted") is True
     n_rows, total = (model.summary.get(key) for key in ("n_rows", "total_weight"))
-    sums = _is_number(n_rows) and _is_number(total) and not math.isclose(n_rows, total)
-    return by_class or sums or _read_note(model, "weighted") is True
+    return by_class or (
+        _is_number(n_rows) and _is_number(total) and not math.isclose(n_rows, total)
+    )
 
 
 def counts_of_known(model: RuleModel, column: str) -> NDArray[np.float64] | None:
@@ -77,6 +111,8 @@ def counts_of_known(model: RuleModel, column: str) -> NDArray[np.float64] | None
     """
     missing, total = _read_note(model, "missing"), model.summary.get("total_weight")
     if not isinstance(missing, list) or column in missing or not _is_number(total):
+        return None
+    if _read_note(model, "held_out"):
         return None
     if model.n_classes is None:
         mean = base_mean(model)

@@ -79,10 +79,12 @@ def provide_exp(connection: sqlite3.Connection) -> list[str]:
 def _columns(program: Program, dialect: str) -> tuple[list[str], list[str]]:
     """Return names and types of the table: a row number and the columns that the program uses."""
     row_name = "row"
-    while row_name in {name.lower() for name in program.columns}:
+    while row_name in {name.lower() for name in program.given}:
         row_name += "_"
-    types = [_TYPES[dialect][_value_type(program.schema[name])] for name in program.columns]
-    return [row_name, *program.columns], ["INTEGER", *types]
+    schema = program.schema
+    given = schema.sources_of(schema[name] for name in program.columns)
+    types = [_TYPES[dialect][_value_type(column)] for column in given]
+    return [row_name, *program.given], ["INTEGER", *types]
 
 
 def _value_type(column: ColumnSchema) -> str:

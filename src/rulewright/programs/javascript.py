@@ -7,7 +7,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data import ColumnSchema, label_value, optional
+from rulewright.data import WEEKDAYS, ColumnSchema, label_value, optional
 from rulewright.programs.program import ClassProgram, Program
 from rulewright.programs.rowwise import RowWriter
 from rulewright.programs.target import Answer, CannotRunError, ExportTarget, Rows, n_rows
@@ -127,6 +127,20 @@ const {function} = (() => {{
     return day.getTime() + (minutes * 60 + second) * 1000 + fraction;
   }}
 
+  // Parts of the dates in a column: 1 to 12, Mon to Sun or null, 0 to 23.
+  function month(row, name) {{
+    return new Date(date(row, name)).getUTCMonth() + 1;
+  }}
+
+  function weekday(row, name) {{
+    const day = new Date(date(row, name)).getUTCDay();
+    return day === day ? {weekdays}[(day + 6) % 7] : null;
+  }}
+
+  function hour(row, name) {{
+    return new Date(date(row, name)).getUTCHours();
+  }}
+
   function step(table, value) {{
     const [thresholds, heights] = table;
     let low = 0, high = thresholds.length;
@@ -178,6 +192,7 @@ def write_javascript(program: Program, function: str = "predict") -> str:
         outputs = _of_classes(program, writer)
         tables = f"  const LABELS = {writer.literal(list(program.labels))};\n{tables}"
     return _MODULE.format(
+        weekdays=json.dumps(WEEKDAYS),
         function=function,
         returned=", ".join(outputs),
         tables=tables,

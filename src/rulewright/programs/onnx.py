@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rulewright.data import label_of
+from rulewright.data import ColumnSchema, label_of
 from rulewright.programs import nodes
 from rulewright.programs.distances import LabelDistance, NumberDistance
 from rulewright.programs.nearest import Gap, Lookup, Nearest
@@ -58,11 +58,13 @@ class OnnxWriter:
     def write(self) -> bytes:
         """Write all outputs, and return the file."""
         program, graph = self.program, self.graph
-        used = program.columns or program.schema.names[:1]  # for the number of rows
+        used = _used(program)
         taken = {*_OUTPUTS, *getattr(program, "flags", ())}
-        for name in used:
-            self.columns.read(name, taken)
-        self._rows = graph.add("Shape", used[0], end=1)
+        for column in program.schema.sources_of(used):
+            self.columns.read(column, taken)
+        for column in used:
+            self.columns.take_part(column)
+        self._rows = graph.add("Shape", used[0].source, end=1)
         for node in program.nodes:
             self._values[node] = self._write[type(node)](self, node)
         if not isinstance(program, ClassProgram):
@@ -165,7 +167,7 @@ class OnnxWriter:
         return value
 
     def _line(self, node: nodes.LineValue) -> str:
-        graph, value = self.graph, node.column
+        graph, value = self.graph, self.columns.value(node.column)
         bounds = [graph.constant(bound) for bound in (node.low, node.high)]
         held = graph.add("Clip", value, *bounds)
         shifted = graph.add("Sub", held, self.scalar(node.center))
@@ -218,14 +220,19 @@ def _is_text(labels: tuple[Any, ...]) -> bool:
     return isinstance(labels[0], str)
 
 
+def _used(program: Program) -> list[ColumnSchema]:
+    """Return the columns that a graph reads: one at least, for the number of rows."""
+    return [program.schema[name] for name in program.columns or program.schema.names[:1]]
+
+
 def inputs_of(program: Program, rows: Rows) -> dict[str, Any]:
     """Return rows as the inputs of the graph of a program."""
     found = {}
-    for name in program.columns or program.schema.names[:1]:
-        kind, values = program.schema[name].type, rows[name]
+    for column in program.schema.sources_of(_used(program)):
+        name, kind, values = column.name, column.type, rows[column.name]
         if kind.ordered:
-            column = [math.nan if value is None else kind.number(value) for value in values]
-            found[name] = np.array(column, dtype=np.float64)[:, np.newaxis]
+            numbers = [math.nan if value is None else kind.number(value) for value in values]
+            found[name] = np.array(numbers, dtype=np.float64)[:, np.newaxis]
         else:
             texts = ["" if value is None else label_of(value) for value in values]
             found[name] = np.array(texts, dtype=object)[:, np.newaxis]
@@ -276,7 +283,7 @@ def nearest_place(node: Nearest, writer: OnnxWriter) -> str:
 
 
 def _of_numbers(distance: NumberDistance, gaps: list[Gap | None], writer: OnnxWriter) -> str:
-    graph, value = writer.graph, distance.column
+    graph, value = writer.graph, writer.columns.value(distance.column)
     zero = graph.constant([[0.0]])
     if not distance.width:
         square = zero

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright.data import DAY
 from rulewright.programs.program import positive
 from rulewright.rules import Condition, Conjunction, Formula, Labels, Or, Plain, Presence, Range
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from rulewright.data import Schema
+    from rulewright.data import ColumnSchema, Schema
 
 MAX_OPERATIONS = 200_000
 """More take runtimes minutes to load."""
@@ -121,6 +122,7 @@ class OnnxColumns:
     def __init__(self, graph: OnnxGraph, schema: Schema) -> None:
         self.graph, self.schema = graph, schema
         self._codes: dict[str, str] = {}
+        self._parts: dict[str, str] = {}
         self._tests: dict[Any, str] = {}
         self._positive: dict[int, Formula] = {}
 
@@ -128,9 +130,13 @@ class OnnxColumns:
         """Return the places of the labels of a nominal column; see `MISSING_CODE`."""
         return self._codes[column]
 
-    def read(self, name: str, taken: Collection[str]) -> None:
+    def value(self, column: str) -> str:
+        """Return the numbers of an ordered column."""
+        return self._parts.get(column, column)
+
+    def read(self, column: ColumnSchema, taken: Collection[str]) -> None:
         """Declare a column as an input, unless its name is taken; labels become codes."""
-        column = self.schema[name]
+        name = column.name
         if name in taken or not name or name.startswith(("/rule/", "/constant/")):
             raise ValueError(
                 f"column {name!r} cannot be an input of an ONNX graph, which has values of this "
@@ -152,6 +158,47 @@ class OnnxColumns:
             values_int64s=[*range(len(column.labels)), MISSING_CODE],
             default_int64=-2,
         )
+
+    def take_part(self, column: ColumnSchema) -> None:
+        """Compute a part of dates, which are milliseconds since 1970; codes of weekdays."""
+        if column.part is None:
+            return
+        unit, dates = column.part.unit, column.source
+        if unit == "hour":
+            self._parts[column.name] = self._floor_divide(self._modulo(dates, DAY), 3_600_000)
+            return
+        days = self._floor_divide(dates, DAY)
+        if unit == "month":
+            self._parts[column.name] = self._month(days)
+            return
+        known = self._modulo(self._calculate("Add", days, 3), 7)  # 1970 began on a Thursday
+        missing = self.graph.add("IsNaN", dates)
+        code = self.graph.add("Where", missing, self.graph.constant([[MISSING_CODE]]), known)
+        self._codes[column.name] = self.graph.cast(code, np.int64)
+
+    def _month(self, days: str) -> str:
+        """Return the month of a number of days since 1970, by years that begin in March."""
+        day = self._modulo(self._calculate("Add", days, 719_468), 146_097)  # of 400 years
+        leaps = self._floor_divide(day, 1_460), self._floor_divide(day, 146_096)
+        rest = self.graph.add("Sub", self.graph.add("Sub", day, leaps[0]), leaps[1])
+        rest = self.graph.add("Add", rest, self._floor_divide(day, 36_524))
+        year = self._floor_divide(rest, 365)
+        leaps = self._floor_divide(year, 4), self._floor_divide(year, 100)
+        before = self.graph.add("Add", self._calculate("Mul", year, 365), leaps[0])
+        before = self.graph.add("Sub", before, leaps[1])
+        of_year = self._calculate("Mul", self.graph.add("Sub", day, before), 5)
+        march = self._floor_divide(self._calculate("Add", of_year, 2), 153)  # 0 is March
+        return self._calculate("Add", self._modulo(self._calculate("Add", march, 2), 12), 1)
+
+    def _calculate(self, operation: str, value: str, number: float) -> str:
+        return self.graph.add(operation, value, self.graph.constant([[number]]))
+
+    def _floor_divide(self, value: str, number: float) -> str:
+        return self.graph.add("Floor", self._calculate("Div", value, number))
+
+    def _modulo(self, value: str, number: float) -> str:
+        whole = self._calculate("Mul", self._floor_divide(value, number), number)
+        return self.graph.add("Sub", value, whole)
 
     def test(self, formula: Formula) -> str:
         """Return where a formula holds, as a column of truth values."""
@@ -187,7 +234,7 @@ class OnnxColumns:
             return graph.add("Gather", table, self.codes(part.column))
         if isinstance(part, Presence):
             missing = (
-                graph.add("IsNaN", part.column)
+                graph.add("IsNaN", self.value(part.column))
                 if column.type.ordered
                 else graph.add(
                     "Equal", self.codes(part.column), graph.constant([[MISSING_CODE]], np.int64)
@@ -201,7 +248,7 @@ class OnnxColumns:
             (part.low, "Greater" if part.low_open else "GreaterOrEqual"),
             (part.high, "Less" if part.high_open else "LessOrEqual"),
         )
-        value = part.column
+        value = self.value(part.column)
         return [
             self.graph.add(operation, value, self.graph.constant([[bound]]))
             for bound, operation in sides

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import ColumnSchema, Schema, Table, label_of, label_value, read_like
+from rulewright.data import KINDS, ColumnSchema, Schema, Table, label_of, label_value, read_like
 from rulewright.programs.covers import marks_by_column
 from rulewright.programs.distances import NumberDistance
 from rulewright.programs.native import Native
@@ -20,7 +20,7 @@ from rulewright.programs.targets import TARGETS
 from rulewright.rules import Condition, Range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 _TOLERANCE = 1e-12
@@ -155,7 +155,7 @@ def compare_answers(
         equal = error <= _TOLERANCE
         equal = equal and list(found.flags) == list(right.flags)
         if not (equal and _same_label(found.label, right.label, cost_of, most)):
-            row = {column: rows[column][i] for column in program.columns}
+            row = {column: rows[column][i] for column in program.given}
             raise ParityError(
                 f"{name} answers differently from the model on the row {row}: {found} and not "
                 f"{right}"
@@ -197,9 +197,13 @@ def adversarial_rows(program: Program, seed: int = 0) -> Rows:
         for distance in node.used if isinstance(node, Nearest) else ():
             if isinstance(distance, NumberDistance):
                 marks[distance.column].update((distance.low, distance.high, *distance.limits))
-    choices = {name: _choices(schema[name], marks[name], rng) for name in program.columns}
+    used = [schema[name] for name in program.columns]
+    choices = {
+        one.name: _choices(one, [each for each in used if each.source == one.name], marks, rng)
+        for one in schema.sources_of(used)
+    }
     n_listed = max(map(len, choices.values()), default=0)
-    rows: Rows = {name: [None] * (1 + n_listed + _RANDOM_ROWS) for name in schema.names}
+    rows: Rows = {one.name: [None] * (1 + n_listed + _RANDOM_ROWS) for one in schema.given}
     for name, values in choices.items():
         listed = [values[i % len(values)] for i in range(n_listed)]
         rows[name][1:] = listed + [_draw(values, rng) for _ in range(_RANDOM_ROWS)]
@@ -216,27 +220,35 @@ def _planted_rows(
     for i in rng.permutation(len(program.marked)).tolist():
         covered = {name: _draw(values, rng) for name, values in choices.items()}
         conditions = program.marked[i].conditions
+        source = {condition: program.schema[condition.column].source for condition in conditions}
+        for name in dict.fromkeys(source.values()):
+            own = [condition for condition in conditions if source[condition] == name]
+            fitting = [
+                value
+                for value in choices[name]
+                if all(_accepts(condition, value, program.schema) for condition in own)
+            ]
+            covered[name] = _draw(fitting or choices[name], rng)
         for condition in conditions:
-            values = choices[condition.column]
-            fitting = [value for value in values if _accepts(condition, value, program.schema)]
-            covered[condition.column] = _draw(fitting or values, rng)
-        for condition in conditions:
-            for probe in _probes(condition, choices[condition.column], program.schema, rng):
-                yield covered | {condition.column: probe}
+            for probe in _probes(condition, choices[source[condition]], program.schema, rng):
+                yield covered | {source[condition]: probe}
 
 
 def _probes(
     condition: Condition, choices: list[Any], schema: Schema, rng: np.random.Generator
 ) -> Iterator[Any]:
     """Return values that show whether a condition is evaluated exactly."""
+    column = schema[condition.column]
     for part in condition.alternatives:
         yield None
-        if isinstance(part, Range):
-            kind = schema[condition.column].type
+        if column.part is not None:
+            yield from (_draw(choices, rng) for _ in range(3))
+        elif isinstance(part, Range):
+            kind = column.type
             yield from (kind.to_table_value(v) for mark in part.marks for v in kind.probes(mark))
         else:
             if part.marks:
-                yield label_value(_draw(part.marks, rng), schema[condition.column])
+                yield label_value(_draw(part.marks, rng), column)
             yield _draw(choices, rng)
 
 
@@ -245,23 +257,32 @@ def _draw(values: Sequence[Any], rng: np.random.Generator) -> Any:
 
 
 def _accepts(condition: Condition, value: Any, schema: Schema) -> bool:
-    kind = schema[condition.column].type
-    if value is not None:
-        value = kind.number(value) if kind.ordered else label_of(value)
+    column = schema[condition.column]
+    if value is not None and column.part is not None:
+        stored = column.part.take(np.array([KINDS["date"].number(value)]))[0]
+        value = stored if column.type.ordered else column.labels[stored]
+    elif value is not None:
+        value = column.type.number(value) if column.type.ordered else label_of(value)
     return condition.accepts(value)
 
 
 def _choices(
-    column: ColumnSchema, marks: Iterable[float | str], rng: np.random.Generator
+    column: ColumnSchema,
+    read: Sequence[ColumnSchema],
+    marks: Mapping[str, set[float | str]],
+    rng: np.random.Generator,
 ) -> list[Any]:
-    """Return the values worth trying in a column."""
+    """Return the values worth trying in a column, for the columns that are read from it."""
+    of_parts = any(one.part for one in read)
+    marked = {mark for one in read if one.part is None for mark in marks[one.name]}
     if column.type.ordered:
-        cuts = [mark for mark in marks if not isinstance(mark, str)]
+        cuts = [mark for mark in marked if not isinstance(mark, str)]
         kind = column.type
+        cuts += _dates() if of_parts else []
         numbers = [*kind.extremes, *itertools.chain.from_iterable(map(kind.probes, cuts))]
         values: list[Any] = [kind.to_table_value(number) for number in numbers]
     else:
-        labels = {*marks, *column.labels[:5], *_unseen(column)}
+        labels = {*marked, *column.labels[:5], *_unseen(column)}
         values = [label_value(str(label), column) for label in sorted(map(str, labels))]
     if len(values) > _MAX_VALUES:
         values = [values[i] for i in rng.permutation(len(values))[:_MAX_VALUES]]
@@ -280,4 +301,15 @@ def _unseen(column: ColumnSchema) -> Iterable[str]:
     return [label for label in tries if label not in column.labels]
 
 
+def _dates() -> list[float]:
+    """Return moments at which parts of dates change, and others in many years."""
+    starts = [np.arange(f"{year}-01", f"{year + 1}-01", dtype="M8[M]") for year in _YEARS]
+    starts.append(np.arange("2024-06-03", "2024-06-10", dtype="M8[D]"))
+    starts += [np.arange(f"{day}T00", f"{day}T23", dtype="M8[h]") for day in _DAYS]
+    hours = np.random.default_rng(0).integers(-600_000, 600_000, 300) * 3_600_000 + 1_234_567
+    listed = [each.astype("M8[ms]").astype(np.int64) for each in starts]
+    return [float(moment) for moment in np.concatenate([*listed, hours])]
+
+
+_YEARS, _DAYS = (1899, 1969, 2024), ("1969-12-31", "2024-02-29")
 _CHANGES = (str.swapcase, lambda label: label + " ", lambda label: label + "'")

@@ -69,6 +69,12 @@ class Program:
         return tuple(name for name in self.schema.names if name in used)
 
     @cached_property
+    def given(self) -> tuple[str, ...]:
+        """Names of the columns that a row must have: dates, not their parts."""
+        used = map(self.schema.__getitem__, self.columns)
+        return tuple(column.name for column in self.schema.sources_of(used))
+
+    @cached_property
     def exact(self) -> bool:
         """Whether scores have the same bits in all targets: exponentials and totals need not."""
         return not any(

@@ -6,6 +6,7 @@ import builtins
 from keyword import iskeyword, kwlist
 from typing import TYPE_CHECKING, Any
 
+from rulewright.data import WEEKDAYS
 from rulewright.programs.program import ClassProgram, Program
 from rulewright.programs.rowwise import RowWriter
 from rulewright.programs.target import Answer, ExportTarget, Rows, n_rows
@@ -135,6 +136,28 @@ def _date(row, name):
     return float((minutes * 60 + second) * 1000 + fraction)
 
 
+def _month(row, name):
+    """Read the months of a column of dates: 1 to 12."""
+    moment = _date(row, name)
+    return moment if moment != moment else float(_day(moment).month)
+
+
+def _weekday(row, name):
+    """Read the days of the week of a column of dates: Mon to Sun, missing is None."""
+    moment = _date(row, name)
+    return None if moment != moment else {weekdays}[_day(moment).weekday()]
+
+
+def _hour(row, name):
+    """Read the hours of a column of dates: 0 to 23."""
+    return _date(row, name) // 3600000 % 24
+
+
+def _day(moment):
+    """Return the day of a moment, given as milliseconds since 1970."""
+    return datetime.date.fromordinal(719163 + int(moment // 86400000))
+
+
 def _step(table, value):
     """Return the height of a step: that below a threshold, and on it."""
     thresholds, heights = table
@@ -223,6 +246,7 @@ def write_python(program: Program, function: str | None = None) -> str:
     statements = "".join(writer.statements())
     outputs = ", ".join(map(writer.value, program.outputs))
     source = _MODULE.format(
+        weekdays=list(WEEKDAYS),
         tables="".join(f"{name} = ({value})\n" for value, name in writer.tables.items()),
         columns="".join(f"\n        {value}," for value in writer.columns())
         + ("\n    " if writer.variables else ""),

@@ -60,8 +60,8 @@ class RowWriter(Writer):
         """Write the value of each column that is used: read, and checked."""
         for name in self.variables:
             column = self.program.schema[name]
-            reader = self.prefix + column.type.reader(column)
-            yield self.read.format(reader, self.literal(name))
+            reader = self.prefix + column.reader
+            yield self.read.format(reader, self.literal(column.source))
 
     def statements(self) -> Iterator[str]:
         """Write all values that are read more than once."""

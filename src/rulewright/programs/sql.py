@@ -89,7 +89,7 @@ class _SqlWriter(SqlExpressions):
     ) -> None:
         super().__init__(program, dialect)
         self.prelude = prelude
-        columns = [prelude.names.get(name, name) for name in program.columns]
+        columns = [prelude.names.get(name, name) for name in program.given]
         dialect.check_distinct(columns)
         self.prefix = unused_prefix([*columns, *keep, *table])
         self.table = table
@@ -108,8 +108,7 @@ class _SqlWriter(SqlExpressions):
         self.chain[0] |= {alias: self._input(name) for alias, name in self.kept.items()}
         for name, variable in self.variables.items():
             column = self.program.schema[name]
-            read = column.type.sql_value(column, self._input(name), self.dialect)
-            self.chain[0][variable] = read
+            self.chain[0][variable] = column.sql_value(self._input(column.source), self.dialect)
         self._share_tests()
         for node in self.program.nodes:
             if node in self.program.shared:
@@ -127,13 +126,15 @@ class _SqlWriter(SqlExpressions):
         names: dict[str, str] = {}
         seen: set[str] = set()
         for i, name in enumerate(columns):
-            lowered = name.lower()
+            part = self.program.schema[name].part
+            text = name if part is None else "_".join(part)
+            lowered = text.lower()
             # SQLite takes a column "true" for 1, and PostgreSQL cuts long names
-            if lowered in (*seen, "true", "false", "null", "rowid") or len(name.encode()) > 60:
+            if lowered in (*seen, "true", "false", "null", "rowid") or len(text.encode()) > 60:
                 names[name] = f"{self.prefix}x_{i}"
             else:
-                plain = re.fullmatch(r"[a-z][a-z0-9_]*", name) and name not in RESERVED
-                names[name] = name if plain else self.dialect.quote(name)
+                plain = re.fullmatch(r"[a-z][a-z0-9_]*", text) and text not in RESERVED
+                names[name] = text if plain else self.dialect.quote(text)
             seen.add(lowered)
         return names
 

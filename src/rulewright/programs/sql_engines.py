@@ -29,6 +29,8 @@ class Sqlite(Dialect):
     as_step = "AS MATERIALIZED"
     double_type, text_type = "REAL", "TEXT"
     least, greatest = "MIN", "MAX"
+    month, hour = "strftime('%m', {})", "strftime('%H', {})"
+    weekday, weekdays = "CAST(strftime('%w', {}) AS INTEGER)", (1, 2, 3, 4, 5, 6, 0)
 
     def number(self, value: float) -> str:
         """Write a fraction: the reader of decimals is sometimes one bit off.

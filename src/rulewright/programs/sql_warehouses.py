@@ -32,6 +32,7 @@ class Snowflake(Dialect):
     double_type, text_type = "DOUBLE", "VARCHAR"
     escapes: ClassVar = _BACKSLASHES
     ignores_case = False
+    weekday = "DAYOFWEEKISO({})"
 
     def number(self, value: float) -> str:
         """Write a double, not a decimal."""
@@ -81,6 +82,8 @@ class BigQuery(Dialect):
     double_type, text_type = "FLOAT64", "STRING"
     quotes = ("`", "`")
     escapes: ClassVar = _BACKSLASHES
+    weekday = "MOD(DATE_DIFF(CAST({} AS DATE), CAST('0001-01-01' AS DATE), DAY), 7)"  # a Monday
+    weekdays = (0, 1, 2, 3, 4, 5, 6)
 
     def quote(self, name: str) -> str:
         """Write the name of a column or table, which no other letters may be in."""
@@ -138,6 +141,9 @@ class SqlServer(Dialect):
     double_type, text_type = "DOUBLE PRECISION", "NVARCHAR(MAX)"
     quotes = ("[", "]")
     has_booleans, has_nan = False, False
+    month, hour = "DATEPART(MONTH, {})", "DATEPART(HOUR, {})"
+    weekday = "DATEDIFF(DAY, CAST('0001-01-01' AS DATE), {}) % 7"  # a Monday
+    weekdays = (0, 1, 2, 3, 4, 5, 6)
     _end = "NCHAR(57344)"  # a letter for private use, behind text that ends with a space
 
     def quote(self, name: str) -> str:
@@ -206,6 +212,9 @@ class Spark(Dialect):
     double_type, text_type = "DOUBLE", "STRING"
     quotes = ("`", "`")
     escapes: ClassVar = _BACKSLASHES
+    month, hour = "SUBSTRING({}, 6, 2)", "SUBSTRING({}, 12, 2)"
+    weekday = "DATEDIFF(CAST(LEFT({}, 10) AS DATE), CAST('0001-01-01' AS DATE)) % 7"  # a Monday
+    weekdays = (0, 1, 2, 3, 4, 5, 6)
 
     def number(self, value: float) -> str:
         """Write a double, not a decimal."""

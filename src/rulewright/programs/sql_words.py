@@ -5,8 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
+from rulewright.data import WEEKDAYS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from rulewright.data import Unit
 
 LARGEST_EXACT = 2**53
 """Integers up to here are exact as doubles."""
@@ -51,6 +55,9 @@ class Dialect(ABC):
     has_booleans: ClassVar[bool] = True
     has_nan: ClassVar[bool] = True
     refuses_underflow: ClassVar[bool] = False
+    month, hour = "EXTRACT(MONTH FROM {})", "EXTRACT(HOUR FROM {})"
+    weekday, weekdays = "EXTRACT(ISODOW FROM {})", (1, 2, 3, 4, 5, 6, 7)
+    """Parts of a moment that was read, and the numbers of the days from Monday to Sunday."""
 
     def quote(self, name: str) -> str:
         """Write the name of a column or table, or raise a ValueError if SQL cannot hold it."""
@@ -118,6 +125,14 @@ class Dialect(ABC):
     def moment_literal(self, short: str, full: str) -> str:
         """Write a moment; the shorter form is a date if it has no time."""
         return f"{'TIMESTAMP' if ' ' in short else 'DATE'} '{short}'"
+
+    def date_part(self, unit: Unit, moment: str) -> str:
+        """Write a part of a moment that was read: a number as a double, a weekday as text."""
+        if unit != "weekday":
+            return f"CAST({getattr(self, unit).format(moment)} AS {self.double_type})"
+        days = zip(self.weekdays, map(self.text, WEEKDAYS), strict=True)
+        whens = " ".join(f"WHEN {number} THEN {name}" for number, name in days)
+        return f"CASE {self.weekday.format(moment)} {whens} END"
 
     def truth(self, column: str, x: str) -> str:
         """Read Booleans, which may be numbers or text, as 1 and 0, and other values as 2."""

@@ -151,7 +151,7 @@ class _Writer:
             alias = relation.columns[column.name]
             if column.kind == "nominal":
                 value = self._column(column.name)
-                read[alias] = column.type.sql_value(column, value, self._dialect)
+                read[alias] = column.sql_value(value, self._dialect)
                 plain[alias] = self._code(alias, column)
             else:
                 read[alias] = self._number(column)
@@ -172,7 +172,7 @@ class _Writer:
     def _number(self, column: ColumnSchema) -> str:
         """Write a numeric column, or a date in milliseconds."""
         words = self._dialect
-        value = column.type.sql_value(column, self._column(column.name), words)
+        value = column.sql_value(self._column(column.name), words)
         return column.type.sql_number(value, words)
 
     def _code(self, alias: str, column: ColumnSchema) -> str:

@@ -233,7 +233,7 @@ class Relations(Derivable):
         return Table(tuple(listed), True, len(self), target, self.row_weights, recipe=recipe)
 
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{name} ({table.n_rows} rows)" for name, table in self._tables.items())
+        sizes = ", ".join(f"{name} ({table.n_rows:,} rows)" for name, table in self._tables.items())
         keys = "; ".join(map(str, self.links)) or "no keys"
         return f"<Relations: {len(self)} instances of {self.instances}; {sizes}; {keys}>"
 

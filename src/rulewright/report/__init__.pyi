@@ -5,6 +5,7 @@ from .answers import is_learned_from as is_learned_from
 from .answers import join_answers as join_answers
 from .answers import read_report_rows as read_report_rows
 from .answers import with_positive as with_positive
+from .answers import with_precisions as with_precisions
 from .curves import Confusion as Confusion
 from .curves import confusion_of as confusion_of
 from .curves import drawn_classes as drawn_classes

@@ -61,6 +61,19 @@ def with_positive(answers: Answers, positive: Any, option: str = "positive") -> 
     return replace(answers, positive=read_class(positive, answers.names, option))
 
 
+def with_precisions(
+    answers: Answers, precisions: Sequence[float], option: str = "precisions"
+) -> Answers:
+    """Return the answers with other precisions at which recall is measured, if some are named."""
+    if not precisions:
+        return answers
+    if not isinstance(answers, ClassAnswers) or len(answers.names) != 2:
+        raise ValueError(f"{option} needs a model of two classes. Leave it out.")
+    if wrong := [one for one in precisions if not 0.0 < one <= 1.0]:
+        raise ValueError(f"{option}: a precision is above 0 and at most 1, not {wrong[0]!r}.")
+    return replace(answers, precisions=tuple(sorted(precisions)))
+
+
 def join_answers(parts: Sequence[Answers], places: Places, origin: str) -> Answers:
     """Join the answers of parts of the rows; `places` are the positions of their rows."""
     order, first = np.argsort(places, kind="stable"), parts[0]
@@ -85,11 +98,11 @@ def read_report_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Ta
     if isinstance(X, Derivable):
         X = X.derive(model.schema)
     given = X if isinstance(X, Table) else open_table(X)
-    needed = set(model.columns)
+    needed = {*model.columns, *model.inputs}
     if given.named and model.schema.named:
         needed |= set(given.names) & set(model.schema.names)
     else:
-        needed = set(model.schema.names)
+        needed |= set(model.schema.names)
     return read_like(given, model.schema, needed, target=y, weights=sample_weight, task=task)
 
 

@@ -20,10 +20,11 @@ from rulewright.model import (
     library_version,
     paragraphs,
     rule_cells,
+    scale_lines,
     title_of,
 )
 from rulewright.report import insight
-from rulewright.report.answers import answers_on, is_learned_from, with_positive
+from rulewright.report.answers import answers_on, is_learned_from, with_positive, with_precisions
 from rulewright.report.columns import ColumnView, column_views
 from rulewright.report.data_summary import DataSummary, data_summary
 from rulewright.report.groups import GroupTable, group_tables
@@ -125,6 +126,7 @@ def content_of(
     findings: Sequence[Finding] | None = None,
     pictures: GraphPictures | None = None,
     positive: Any = None,
+    precisions: Sequence[float] = (),
     by: Mapping[str, Column] | None = None,
     target: str = "",
 ) -> Content:
@@ -137,7 +139,7 @@ def content_of(
     if answers is None and rows is not None and known:
         answers = answers_on(rows, origin)
     if answers is not None:
-        answers = with_positive(answers, positive)
+        answers = with_precisions(with_positive(answers, positive), precisions)
     places: Places = np.array([], dtype=np.intp)
     if rows is not None and (most := most_rows(model, n_rows)):
         places = covered_examples(rows, most)
@@ -163,7 +165,13 @@ def content_of(
         decides=model.decides,
         columns=columns,
         groups=group_tables(model, answers, dict(by or {}), target or "value"),
-        says=paragraphs([*model.preamble().splitlines(), *model.decision_lines()]),
+        says=paragraphs(
+            [
+                *model.preamble().splitlines(),
+                *model.decision_lines(),
+                *scale_lines(model.scales),
+            ]
+        ),
         data=data_summary(model, table, answers, findings or ()),
         has_data=table is not None,
         has_target=known,

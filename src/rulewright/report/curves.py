@@ -214,7 +214,7 @@ def _interest(known: ClassAnswers) -> dict[str, Any]:
         return {}
     return {
         "deciles": [one._asdict() for one in ranking.deciles()],
-        "recall_at_precision": [one._asdict() for one in ranking.recalls()],
+        "recall_at_precision": [one._asdict() for one in ranking.recalls(known.precisions)],
     }
 
 

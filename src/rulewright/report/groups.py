@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -68,8 +69,12 @@ class GroupTable:
     text: str
 
 
-def group_columns(X: Any, model: RuleModel, by: str | Sequence[str]) -> dict[str, Column]:
+def group_columns(
+    X: Any, model: RuleModel, by: str | Sequence[str] | Mapping[str, Any]
+) -> dict[str, Column]:
     """Read the columns that rows are grouped by; they need not be columns of the model."""
+    if isinstance(by, Mapping):
+        X = dict(by)
     names = [by] if isinstance(by, str) else list(by)
     if not names:
         return {}

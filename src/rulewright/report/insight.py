@@ -196,7 +196,9 @@ def certificate_lines(model: RuleModel) -> list[str]:
 
 def notes_of(model: RuleModel, titles: Mapping[str, str]) -> list[tuple[str, str]]:
     """Write entries of the summary under other titles."""
-    noted = model.summary
+    noted = dict(model.summary)
+    if noted.get("total_weight") == noted.get("n_rows"):
+        noted.pop("total_weight", None)  # each row counts once
     return [(title, _flat(noted[key])) for key, title in titles.items() if key in noted]
 
 

@@ -42,6 +42,13 @@ def write_threshold(value: float, kind: Kind) -> str:
     return f"{value:,.0f}" if value == round(value) else f"{value:,.10g}"
 
 
+_WORDS = {
+    True: ("above", "below", "more", "less"),
+    False: ("after", "before", "later", "earlier"),
+}
+"""Words for the ends of numbers, and of dates."""
+
+
 def write_interval(
     low: float, high: float, kind: Kind, *, low_open: bool, high_open: bool, whole: bool = False
 ) -> str:
@@ -53,12 +60,14 @@ def write_interval(
     first, last = (write_threshold(x, kind) if math.isfinite(x) else "" for x in (low, high))
     if not first and not last:
         return "all values"
+    above, below, more, less = _WORDS[kind.arithmetic]
     if not last:
-        return f"above {first}" if low_open else f"{first} or more"
+        return f"{above} {first}" if low_open else f"{first} or {more}"
     if not first:
-        return f"below {last}" if high_open else f"{last} or less"
+        return f"{below} {last}" if high_open else f"{last} or {less}"
     if low == high:
         return first
     if not low_open and not high_open:
         return f"{first} to {last}"
-    return f"{'above' if low_open else 'from'} {first} {'to below' if high_open else 'to'} {last}"
+    end = f"to {below}" if high_open else "to"
+    return f"{above if low_open else 'from'} {first} {end} {last}"

@@ -48,7 +48,8 @@ def report_html(
     provenance: Mapping[str, str] | None = None,
     findings: Sequence[Finding] | None = None,
     positive: Any = None,
-    by: str | Sequence[str] = (),
+    precisions: Sequence[float] = (),
+    by: str | Sequence[str] | Mapping[str, Any] = (),
 ) -> str:
     """Describe a model, how well it predicts, and the data, as one HTML page.
 
@@ -85,9 +86,12 @@ def report_html(
     positive : label, optional
         The class of interest, of two, that curves, recall and deciles are about; by default the
         rarer one.
-    by : str or sequence of str, optional
-        Columns of X whose groups get figures of their own, such as ``by=["region"]``. The model
-        need not use them. Numbers with many values are divided at their quartiles.
+    precisions : sequence of float, optional
+        Precisions at which the recall of this class is reported, such as ``precisions=[0.8]``.
+    by : str, sequence of str or mapping of str to array-like, optional
+        Columns of X whose groups get figures of their own, such as ``by=["region"]``, or values of
+        the rows by name. The model need not use them. Numbers with many values are divided at
+        their quartiles.
 
     Returns
     -------
@@ -121,6 +125,7 @@ def report_html(
         findings=findings,
         pictures=pictures,
         positive=positive,
+        precisions=precisions,
         by=group_columns(X, model, by),
         target=_name_of(y),
     )

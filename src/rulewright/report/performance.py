@@ -121,7 +121,9 @@ def describe_interest(known: ClassAnswers) -> Interest | None:
         f"The 10 % of rows with the highest probability hold {percent_text(deciles[0].gain)} of "
         f'the "{name}" rows (lift {deciles[0].lift:.2f}).'
     )
-    facts = [top, *(_recall_text(one, name) for one in ranking.recalls())]
+    recalls = ranking.recalls(known.precisions)
+    reached = [one for one in recalls if one.threshold is not None]
+    facts = [top, *(_recall_text(one, name) for one in (*reached, *recalls[len(reached) :][:1]))]
     return Interest(name, ranking.share, rule, deciles, facts, thresholds)
 
 

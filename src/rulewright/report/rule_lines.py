@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.html import cut_line
-from rulewright.model import ClassModel, RuleModel, base_mean, base_rate, escape_line, strongest
+from rulewright.model import (
+    ClassModel,
+    RuleModel,
+    base_mean,
+    base_rate,
+    escape_line,
+    strongest,
+    write_condition,
+)
 from rulewright.rules import Conjunction, NumberCoverage, Rule
 from rulewright.trust import ClassRuleStatistics, RuleStatistics, compute_statistics
 
@@ -116,8 +124,10 @@ def _describe_rule(
     model: RuleModel, i: int
 ) -> tuple[int, int, list[str], str, str, float, RuleCount]:
     rule = model.rules[i]
-    parts = rule.body.conditions if isinstance(rule.body, Conjunction) else [rule.body]
-    conditions = [escape_line(str(part)) for part in parts] or ["true"]
+    texts = [str(rule.body)]
+    if isinstance(rule.body, Conjunction) and rule.body.conditions:
+        texts = [write_condition(part, model.scales) for part in rule.body.conditions]
+    conditions = [*map(escape_line, texts)]
     names = [cut_line(name) for name in model.head_names]
     head = rule.head.text(names) if names else ""
     effect, strength = model.effect(rule), abs(rule.outcome.value)

@@ -75,8 +75,8 @@ def panel_script(model: RuleModel) -> str:
 def panel_columns(model: RuleModel, table: Table | None) -> list[dict[str, Any]]:
     """Describe the inputs; columns that many rules use come first."""
     found = []
-    for name in order_by_use(model):
-        schema = model.schema[name]
+    for name in _inputs(model):
+        schema = next(column for column in model.schema.given if column.name == name)
         item: dict[str, Any] = {"name": name, "title": escape_line(name), "kind": schema.kind}
         if not schema.type.ordered:
             item["labels"] = list(schema.labels) if len(schema.labels) <= _MOST_LABELS else []
@@ -90,13 +90,18 @@ def panel_columns(model: RuleModel, table: Table | None) -> list[dict[str, Any]]
     return found
 
 
+def _inputs(model: RuleModel) -> list[str]:
+    """Return the columns to enter: dates once, for all of their parts."""
+    return list(dict.fromkeys(model.schema[name].source for name in order_by_use(model)))
+
+
 def panel_rows(model: RuleModel, table: Table, places: Places) -> dict[str, Any]:
     """Return the values of some rows, with true values and predictions."""
     part = table.take(places)
     predicted = model.predict(part)
     rows: dict[str, Any] = {
         "places": [int(place) for place in places],
-        "values": {name: _values(part[name]) for name in order_by_use(model)},
+        "values": {name: _values(part[name]) for name in _inputs(model)},
         "predicted": _texts(model, predicted),
     }
     if part.target is not None:

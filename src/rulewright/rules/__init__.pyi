@@ -46,6 +46,7 @@ from .rule import rule_fields as rule_fields
 from .text import parse_condition as parse_condition
 from .text import parse_conjunction as parse_conjunction
 from .text import parse_formula as parse_formula
+from .text import parse_order as parse_order
 from .words import write_class as write_class
 from .words import write_label as write_label
 from .words import write_name as write_name

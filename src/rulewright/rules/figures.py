@@ -20,15 +20,15 @@ def write_weight(weight: float) -> str:
     return f"{weight:.3g}" if abs(weight) < 10.0 else f"{weight:.1f}"
 
 
-def write_number(value: float, sign: str = "") -> str:
-    """Write a number with four significant digits, thousands separated: ``59,090`` or ``0.0412``.
+def write_number(value: float, sign: str = "", digits: int = 4) -> str:
+    """Write a number with some significant digits, thousands separated: ``59,090`` or ``0.0412``.
 
     With ``sign="+"`` a number above 0 has a sign too.
     """
     size = abs(value)
     if not size < _HUGE or 0.0 < size < _TINY:
-        return f"{value:{sign}.4g}"
-    decimals = 0 if size >= 999.95 else max(0, 3 - math.floor(math.log10(size))) if size else 0
+        return f"{value:{sign}.{digits}g}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(size))) if size else 0
     text = f"{value:{sign},.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

@@ -13,6 +13,8 @@
                  | name ("=" | "!=") label
                  | name ["not"] "in" "{" label ("," label)* "}"
                  | name "is" ("missing" | "known")
+                 | name ("<=" | ">=") label                        (where labels are ordered)
+    order       := name ":" label ("<" label)*
 
 All alternatives of a condition are about one column. Names and labels are bare words such as
 ``red`` and ``12-month``, words with brackets such as ``max(price)``, or JSON strings in double
@@ -34,7 +36,7 @@ from rulewright.rules.label_sets import AnyOf, Condition
 from rulewright.rules.words import KEYWORDS, call_end, word_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 _SYMBOL = re.compile(r"<=|>=|!=|[<>={},()]")
@@ -76,15 +78,30 @@ def parse_conjunction(text: str) -> Conjunction:
     return Conjunction.of(conditions)
 
 
-def parse_formula(text: str) -> Formula:
+def parse_order(text: str) -> tuple[str, tuple[str, ...]]:
+    """Read the name of a column and its labels in their order: ``size: small < medium``."""
+    name, colon, order = text.partition(": ")
+    if not colon:
+        raise ValueError(f"expected the labels of a column in their order, found {text[:60]!r}")
+    reader = _Reader(order)
+    labels = [reader.label()]
+    while reader.skip("<"):
+        labels.append(reader.label())
+    reader.end("'<' or the end")
+    return parse_condition(f"{name} is known").column, tuple(labels)
+
+
+def parse_formula(text: str, orders: Mapping[str, Sequence[str]] | None = None) -> Formula:
     """Read a formula; ``parse_formula(str(f)) == f`` for every normalised formula.
+
+    `orders` gives the labels of ordered columns, which may be compared with ``<=`` and ``>=``.
 
     Raises
     ------
     ValueError
         When the text is no formula; the message says where, and what was expected.
     """
-    reader = _Reader(text)
+    reader = _Reader(text, orders)
     formula = reader.formula()
     reader.end("'and', 'or' or the end")
     return normalise(formula)
@@ -101,7 +118,8 @@ class _Token(NamedTuple):
 class _Reader:
     """Reads formulas from the front of a text, looking one token ahead."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, orders: Mapping[str, Sequence[str]] | None = None) -> None:
+        self._orders = orders or {}
         self._tokens = _tokens(text)
         self._next = next(self._tokens)
 
@@ -154,12 +172,23 @@ class _Reader:
             value, kind = self._number()
             return Range(name, value, value, kind=kind)
         if sign in ("=", "!="):
-            return Labels(name, (self._label(),), negated=sign == "!=")
+            return Labels(name, (self.label(),), negated=sign == "!=")
+        if sign in ("<=", ">=") and name in self._orders and self._next.kind == "word":
+            return self._labels_to(name, sign)
         if sign in ("<=", "<"):
             high, kind = self._number()
             return Range(name, high=high, high_open=sign == "<", kind=kind)
         low, kind = self._number()
         return Range(name, low, low_open=sign == ">", kind=kind)
+
+    def _labels_to(self, name: str, sign: str) -> Labels:
+        """Read the label up to which, or from which, a condition holds."""
+        order, start = self._orders[name], self._next.start
+        label = self.label()
+        if label not in order:
+            raise ValueError(f"at character {start + 1}: column {name!r} has no label {label!r}")
+        place = order.index(label)
+        return Labels(name, tuple(order[: place + 1] if sign == "<=" else order[place:]))
 
     def _at_number(self) -> bool:
         return self._next.kind == "number"
@@ -187,12 +216,13 @@ class _Reader:
 
     def _label_set(self) -> tuple[str, ...]:
         self._sign("{")
-        labels = [self._label()]
+        labels = [self.label()]
         while self._sign(",", "}") == ",":
-            labels.append(self._label())
+            labels.append(self.label())
         return tuple(labels)
 
-    def _label(self) -> str:
+    def label(self) -> str:
+        """Read a label."""
         if self._next.kind == "number":
             raise self._error(f'a label (a label that is a number is quoted: "{self._next.text}")')
         if self.skip("true"):

@@ -70,7 +70,7 @@ def fit_partitions(
     folder : path, optional
         Folder for the codes of files during the fit; by default the folder of temporary files.
     **options
-        `drop`, `nominal`, `numeric`, `date` and `missing`, as in `read_table`.
+        `drop`, `nominal`, `numeric`, `date`, `date_parts` and `missing`, as in `read_table`.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def fit_partitions(
 
 def _checked_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options for reading; unknown options are an error."""
-    known = ("nominal", "drop", "numeric", "date", "missing")
+    known = ("nominal", "drop", "numeric", "date", "date_parts", "missing")
     if unknown := sorted(set(options) - set(known)):
         raise TypeError(f"fit_partitions() has no option {unknown[0]!r}; it has {', '.join(known)}")
     return options

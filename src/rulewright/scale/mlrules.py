@@ -14,12 +14,13 @@ from rulewright.estimators import (
     Boosting,
     BoostingSettings,
     MLRulesClassifier,
+    are_counts,
     note_figures,
     ordered_target,
     progress_bar,
-    warn_of_shares,
+    warn_of_scaling,
 )
-from rulewright.model import AdditiveRules
+from rulewright.model import AdditiveRules, note_training
 from rulewright.scale.boosting import ClassWeights, PartedRows
 from rulewright.scale.coding import Coding, choose_bins, code_parts
 from rulewright.scale.questions import weights_by_class
@@ -83,8 +84,7 @@ class PartedMLRules(MLRulesClassifier):
         random: np.random.RandomState,
     ) -> AdditiveRules:
         weighed, factors = self._weigh_classes(coded, found)
-        total = float(weighed.train.sum())
-        rows = AllRows(found.schema, self.classes_, found.n_rows, total)
+        rows = AllRows(found.schema, self.classes_, found.n_rows, float(weighed.train.sum()))
         summary = self._summary(rows, settings.constraints)
         if len(self.classes_) == 1:
             only = AdditiveRules(found.schema, self.classes_, (0.0,), (), summary)
@@ -96,8 +96,6 @@ class PartedMLRules(MLRulesClassifier):
                 f"{settings.stopping.kept_aside:g} of them; choose another stopping or a larger "
                 "validation_fraction"
             )
-        if settings.counts_weights:
-            warn_of_shares(rows, "MLRulesClassifier")
         given = settings, coding, coded, weighed, factors, found.n_rows, random
         boosting = Boosting(settings, PartedRows(*given), random)
         n_rules = self._most_rules(rows)
@@ -123,6 +121,10 @@ class PartedMLRules(MLRulesClassifier):
         }
         intercepts, rules = tuple(rows.intercepts.tolist()), boosting.kept_rules()
         model = AdditiveRules(found.schema, self.classes_, intercepts, rules, summary)
+        columns = {name: found.notes[name] for name in model.columns}
+        held_out = bool(rows.weighed.aside.any())
+        notes = note_training(columns, weighted=found.weighted, held_out=held_out)
+        model = model.with_summary({**model.summary, **notes})
         model = self._with_decision(model, rows.weighed.train + rows.weighed.aside)
         self.stages_ = note_figures(model, rows="training", **figures)
         return self.stages_.merge_rules()
@@ -130,10 +132,14 @@ class PartedMLRules(MLRulesClassifier):
     def _weigh_classes(
         self, coded: KeptObjects, found: DataOverview
     ) -> tuple[ClassWeights, tuple[float, ...]]:
-        """Return the weighted class weights, and the factors."""
+        """Return the weighted class weights, and the factors; these also scale weights."""
         unit, n_classes = found.weight_unit, len(self.classes_)
         sums, n_train = coded.total(weights_by_class, unit, n_classes).arrays
         factors = self._factors(sums.sum(axis=0) * unit)
+        total = float((sums * unit * factors).sum())
+        if not are_counts(found.n_rows, total):
+            warn_of_scaling(found.n_rows, total, "MLRulesClassifier")
+            factors = factors * (found.n_rows / total)
         train, aside = sums * unit * factors
         return ClassWeights(train, aside, int(n_train)), tuple(factors.tolist())
 

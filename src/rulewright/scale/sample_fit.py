@@ -26,10 +26,11 @@ from rulewright.estimators import (
     FittedResponses,
     NumberLoss,
     ResponseProblem,
+    are_counts,
 )
 from rulewright.kernels import STAT, BoolArray, ByteArray, FloatArray, IntArray, StatArray
-from rulewright.model import AdditiveRules, RegressionRules
-from rulewright.rules import Adds, Coverage, Head, NumberCoverage
+from rulewright.model import AdditiveRules, RegressionRules, note_training
+from rulewright.rules import Adds, Conjunction, Coverage, Head, NumberCoverage
 from rulewright.scale.partition import PartSums
 from rulewright.scale.survey import DataOverview, PartReading, align_table, is_sampled, row_hashes
 
@@ -49,24 +50,34 @@ def learn_sampled(estimator: Any, parts: Parts, reading: PartReading, found: Dat
             counting = Counting.of(model, found)
             patterns = parts.total(count_patterns, reading, counting)
             model = refit_responses(model, patterns, counting, learned)
-        model = _count_rules(model, parts, reading, found)
-        learned.model_ = model.with_summary(
-            {**model.summary, "n_rows": found.n_rows, "sample_rows": found.sample.n_rows}
-        )
+        learned.model_ = _count_rules(model, parts, reading, found)
     return learned
 
 
 def _count_rules(model: Any, parts: Parts, reading: PartReading, found: DataOverview) -> Any:
-    """Return the model with the coverage of its rules on all rows."""
+    """Return the model with the coverage of its rules on all rows, and notes on these."""
     counting = Counting.of(model, found)
+    counting = replace(counting, bodies=(*counting.bodies, Conjunction()))  # covers all rows
     (sums,) = parts.total(count_rules, reading, counting).arrays
     numbers = isinstance(model, RegressionRules)
-    coverages: list[Any] = [
-        number_coverage(own, counting) if numbers else Coverage.outside(*(own * counting.unit))
+    *coverages, whole = (
+        number_coverage(own, counting) if numbers else Coverage.outside(*(own * counting.worth))
         for own in sums
-    ]
+    )
     rules = zip(model.rules, coverages, strict=True)
-    return replace(model, rules=tuple(replace(rule, coverage=own) for rule, own in rules))
+    model = replace(model, rules=tuple(replace(rule, coverage=own) for rule, own in rules))
+    notes = {"n_rows": found.n_rows, "sample_rows": found.sample.n_rows}
+    return model.with_summary({**model.summary, **notes, **_describe_rows(model, whole, found)})
+
+
+def _describe_rows(model: Any, whole: Coverage | NumberCoverage, found: DataOverview) -> Any:
+    """Note down what all rows are, as a fit in memory does of its rows."""
+    columns = {name: found.notes[name] for name in model.columns}
+    mean = whole.mean if isinstance(whole, NumberCoverage) else None
+    notes = note_training(columns, mean, weighted=found.weighted)
+    if isinstance(whole, Coverage):
+        notes["class_shares"] = (np.array(whole.class_weights) / whole.support).tolist()
+    return {**notes, "total_weight": float(whole.support)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +94,12 @@ class Counting:
     share: float
     center: float = 0.0
     reach: float = 1.0
+    scale: float = 1.0  # as `fit` scales weights that cannot be numbers of rows
+
+    @property
+    def worth(self) -> float:
+        """The scaled weight of one step."""
+        return self.unit * self.scale
 
     @classmethod
     def of(cls, model: Any, found: DataOverview) -> Counting:
@@ -92,7 +109,11 @@ class Counting:
             center = float(np.mean(found.sample.target.values))
             reach = max(found.largest_number + abs(center), 1e-150)
         given = (found.schema, found.classes, bodies, found.weight_unit, found.share)
-        return cls(*given, center, 2.0 ** math.ceil(math.log2(reach)))
+        weights, scale = found.sample.weights, 1.0
+        if weights is not None:
+            n_rows, total = int(np.count_nonzero(weights)), float(weights.sum())
+            scale = 1.0 if are_counts(n_rows, total) else n_rows / total
+        return cls(*given, center, 2.0 ** math.ceil(math.log2(reach)), scale)
 
     def read(self, part: TablePart, reading: PartReading) -> CountedPart | None:
         """Read a part; return the weights of its rows and the covers of the rules."""
@@ -157,7 +178,7 @@ def count_rules(part: TablePart, reading: PartReading, counting: Counting) -> Pa
 
 def number_coverage(sums: StatArray, counting: Counting) -> NumberCoverage:
     """Return the coverage of a rule from its moments."""
-    weight, first, second = (sums * counting.unit).tolist()
+    weight, first, second = (sums * counting.worth).tolist()
     if not weight:
         return NumberCoverage(0.0, 0.0, 0.0)
     mean, square = first / weight, second / weight
@@ -203,7 +224,7 @@ def count_patterns(part: TablePart, reading: PartReading, counting: Counting) ->
 def refit_responses(model: Any, patterns: Patterns, counting: Counting, estimator: Any) -> Any:
     """Return the model with responses refitted to all rows; drop rules that add nothing."""
     covers = patterns.covers(len(model.rules))
-    sums: FloatArray = patterns.sums.astype(np.float64) * counting.unit
+    sums: FloatArray = patterns.sums.astype(np.float64) * counting.worth
     if isinstance(model, AdditiveRules):
         heads = [rule.outcome.head for rule in model.rules]
         fitted = _fit_classes(covers, sums, heads, estimator)

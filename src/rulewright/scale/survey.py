@@ -29,6 +29,7 @@ from rulewright.data import (
     read_table,
     recode,
 )
+from rulewright.model import ColumnNotes, note_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -85,6 +86,8 @@ class PartSummary:
     named: bool
     columns: tuple[ColumnSchema, ...]
     known: tuple[bool, ...]  # whether each column has any value
+    notes: tuple[ColumnNotes, ...]
+    weighted: bool  # whether any row has a weight other than 1
     classes: NDArray[Any] | None
     n_rows: int
     largest_weight: float
@@ -117,6 +120,8 @@ def survey_part(part: TablePart, reading: PartReading, share: float) -> PartSumm
         table.named,
         table.schema.columns,
         tuple(not bool(column.is_missing.all()) for column in table.columns),
+        tuple(map(note_column, table.columns)),
+        table.weights is not None and bool((table.weights != 1.0).any()),
         table.target.classes if isinstance(table.target, Target) else None,
         table.n_rows,
         1.0 if table.weights is None else float(table.weights.max()),
@@ -146,6 +151,8 @@ class DataOverview:
     largest_number: float
     sample: Table
     share: float  # share of the rows in the sample
+    notes: Mapping[str, ColumnNotes]
+    weighted: bool  # whether any row has a weight other than 1
 
     @property
     def is_sampled(self) -> bool:
@@ -181,6 +188,8 @@ def overview(parts: Parts, reading: PartReading, sample_rows: int) -> DataOvervi
         max(one.largest_number for one in told),
         sample,
         share,
+        {column.name: _merge_notes(column, told) for column in schema},
+        any(one.weighted for one in told),
     )
 
 
@@ -252,10 +261,22 @@ def _column(name: str, said: Sequence[tuple[str, ColumnSchema, bool]]) -> Column
                 f"column {name!r} holds {mine} in {title} and {theirs} in {other_title}. Give it "
                 "one type everywhere, or name it in categorical_features."
             )
-    if column.kind != "nominal":
+    same = all(one.labels == column.labels for _, one in telling)
+    if column.kind != "nominal" or (column.ranked and same):
         return column
     labels = {label for _, one, _ in said if one.kind == "nominal" for label in one.labels}
-    return replace(column, labels=_sort_labels(labels, column.label_type))
+    return replace(column, labels=_sort_labels(labels, column.label_type), ranked=False)
+
+
+def _merge_notes(column: ColumnSchema, told: Sequence[PartSummary]) -> ColumnNotes:
+    """Merge the notes on a column; parts in which it is always missing have no whole numbers."""
+    places = [[each.name for each in one.columns].index(column.name) for one in told]
+    pairs = list(zip(told, places, strict=True))
+    missing = any(one.notes[at].missing for one, at in pairs)
+    ends = [one.notes[at].whole for one, at in pairs if one.known[at]]
+    whole = [end for pair in ends if pair is not None for end in pair]
+    is_whole = bool(ends) and all(pair is not None for pair in ends)
+    return ColumnNotes(missing, [min(whole), max(whole)] if is_whole else None, column.ranked)
 
 
 def _describe_column(column: ColumnSchema) -> str:

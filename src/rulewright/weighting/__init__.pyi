@@ -56,6 +56,7 @@ from .posterior.evidence import log_marginal as log_marginal
 from .posterior.evidence import log_rule_weights as log_rule_weights
 from .posterior.evidence import log_shares as log_shares
 from .posterior.evidence import normalise_by_coverage as normalise_by_coverage
+from .posterior.evidence import region_shares as region_shares
 from .posterior.rule_sets import PRIORS as PRIORS
 from .posterior.rule_sets import WEIGHTS as WEIGHTS
 from .posterior.rule_sets import Posterior as Posterior

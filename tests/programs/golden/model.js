@@ -97,6 +97,20 @@ const predict = (() => {
     return day.getTime() + (minutes * 60 + second) * 1000 + fraction;
   }
 
+  // Parts of the dates in a column: 1 to 12, Mon to Sun or null, 0 to 23.
+  function month(row, name) {
+    return new Date(date(row, name)).getUTCMonth() + 1;
+  }
+
+  function weekday(row, name) {
+    const day = new Date(date(row, name)).getUTCDay();
+    return day === day ? ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"][(day + 6) % 7] : null;
+  }
+
+  function hour(row, name) {
+    return new Date(date(row, name)).getUTCHours();
+  }
+
   function step(table, value) {
     const [thresholds, heights] = table;
     let low = 0, high = thresholds.length;

@@ -16,6 +16,14 @@ _DATA = (
 )
 
 
+def _print_list(wanted: bool) -> None:
+    if wanted:
+        width = max(map(len, REPRODUCTIONS))
+        for name, one in REPRODUCTIONS.items():
+            typer.echo(f"{name:{width}}  {one.title}")
+        raise typer.Exit
+
+
 @app.command(epilog=f"{_DATA}\n\nKnown are:\n\n{_LIST}")
 @group_options(options=RunOptions)
 def reproduce(
@@ -30,6 +38,12 @@ def reproduce(
         list[str] | None,
         typer.Option(metavar="SET,...", help="Some of the data sets, by their names in the paper."),
     ] = None,
+    listed: Annotated[
+        bool,
+        typer.Option(
+            "--list", help="List what can be reproduced.", is_eager=True, callback=_print_list
+        ),
+    ] = False,
     *,
     options: RunOptions,
 ) -> None:

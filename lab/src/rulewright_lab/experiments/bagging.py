@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,9 +32,10 @@ class BaggedLearner(Learner):
 
 @dataclass
 class Bagged:
-    """Scikit-learn's bagging of an estimator of this package, as an adapter."""
+    """Bootstrap samples of scikit-learn's bagging; the members vote, as in the papers."""
 
     bags: BaggingClassifier
+    priors: FloatArray = field(init=False)
 
     name = "rulewright"
 
@@ -43,10 +44,19 @@ class Bagged:
         nominal = [i for i, kind in enumerate(X.dtypes) if kind == "category"]
         self.bags.set_params(estimator__categorical_features=nominal)
         self.bags.fit(_objects(X), y)
+        counts = np.unique(y, return_counts=True)[1]
+        self.priors = counts / counts.sum()
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the mean of the members' probabilities."""
-        shares: FloatArray = self.bags.predict_proba(_objects(X))
+        """Return the share of the votes of each class, with one more vote by the base rates.
+
+        The larger class, then the first one, wins a tie.
+        """
+        rows, votes = _objects(X), np.tile(self.priors, (len(X), 1))
+        for member in self.bags.estimators_:
+            places = np.asarray(member.predict(rows)).astype(np.intp)
+            votes[np.arange(len(votes)), places] += 1.0
+        shares: FloatArray = votes / votes.sum(axis=1, keepdims=True)
         return shares
 
     @property

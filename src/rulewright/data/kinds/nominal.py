@@ -66,7 +66,7 @@ class Nominal(Kind):
         elif label_type == "boolean":
             labels = BOOLEAN_LABELS
         check_encodable(labels, f"label of column {name!r}")
-        ranked = raw.ranked and len(labels) > 1
+        ranked = raw.ordered and len(labels) > 1
         schema = ColumnSchema(name, self.name, labels, label_type, ranked)
         return Column(
             schema, codes if labels == tuple(found) else recode_labels(found, codes, labels, -1)

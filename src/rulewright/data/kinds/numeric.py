@@ -68,7 +68,7 @@ class Numeric(Kind):
     def describe(self, column: Column, write_label: Callable[[str], str] = str) -> str:
         """Return the smallest and the largest number."""
         known = column.values[~column.is_missing]
-        return f"{known.min():.6g} to {known.max():.6g}" if len(known) else "all missing"
+        return f"{_shown(known.min())} to {_shown(known.max())}" if len(known) else "all missing"
 
     def reader(self, schema: ColumnSchema) -> str:
         """Read numbers."""
@@ -81,6 +81,11 @@ class Numeric(Kind):
     def sql_literal(self, schema: ColumnSchema, value: float, sql: SqlWords) -> str:
         """Write a threshold."""
         return sql.number(value)
+
+
+def _shown(value: float) -> str:
+    """Write a number with six significant digits, thousands separated."""
+    return f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:,.6g}"
 
 
 def _floats(name: str, raw: Raw) -> tuple[NDArray[np.float64], tuple[Finding, ...]]:

@@ -258,8 +258,7 @@ def _pandas_labels(values: NDArray[Any], declared: Any) -> Raw:
         texts = {label: str(label) for label in intervals}
         values = as_objects(map(texts.get, values))
         labels = tuple(map(str, labels))
-    ordered = bool(declared.ordered)
-    return Raw(values, labels, ordered=ordered, ranked=ordered)
+    return Raw(values, labels, ordered=bool(declared.ordered))
 
 
 def _categories(nw: Any, series: Any, values: NDArray[Any]) -> Raw:
@@ -270,6 +269,6 @@ def _categories(nw: Any, series: Any, values: NDArray[Any]) -> Raw:
     if series.implementation.is_pyarrow() and series.to_native().type.ordered:
         chunks = series.to_native().unify_dictionaries().chunks
         labels = chunks[0].dictionary.to_pylist() if chunks else []
-        return Raw(values, tuple(labels), ordered=True, ranked=True)
+        return Raw(values, tuple(labels), ordered=True)
     # any other Categorical of polars or pyarrow is an encoding, which declares nothing
     return Raw(values)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from rulewright.estimators.finishing.after_fit import read_model_rows
-from rulewright.model import AveragedModel, ClassModel, Combine, DecisionList, NearestRules
-from rulewright.weighting import (
-    ESTIMATORS,
-    PosteriorReport,
-    log_evidence,
-    log_posterior,
-    weights_from_logs,
+from rulewright.estimators.averaging.regions import (
+    ESTIMATES,
+    WIN_COUNTS,
+    Estimates,
+    Regions,
+    WinCounts,
 )
+from rulewright.estimators.finishing.after_fit import read_model_rows
+from rulewright.model import AveragedModel, ClassModel, Combine
+from rulewright.weighting import PosteriorReport, log_posterior, weights_from_logs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,13 +25,10 @@ if TYPE_CHECKING:
     from rulewright.data import TrainingSet
     from rulewright.kernels import FloatArray
 
-Estimates: TypeAlias = Literal["model", "ml", "laplace", "m", "integrated"]
-ESTIMATES: tuple[Estimates, ...] = get_args(Estimates)
 Evidence: TypeAlias = Literal["own", "shared", "heldout"]
 EVIDENCE: tuple[Evidence, ...] = get_args(Evidence)
 LEAST_PROBABILITY = 1e-12
 """Minimum probability of a class when models are evaluated on held-out rows."""
-assert ESTIMATES[1:] == ESTIMATORS
 
 MOST_ROWS = 2000
 """Maximum number of rows to compare the average with its heaviest model."""
@@ -48,6 +45,7 @@ def average_rule_sets(
     prior: Any = None,
     beta: float = 1.0,
     m: float = 2.0,
+    win_counts: WinCounts = "loo",
     sample_weight: Any = None,
 ) -> AveragedModel:
     r"""Average models by their posterior probabilities :math:`w_h \propto prior_h L_h^\beta`.
@@ -65,7 +63,7 @@ def average_rule_sets(
     estimator : {"model", "ml", "laplace", "m", "integrated"}
         Class probabilities: the model's; or, in each region of rows with equal scores, the
         class share, (e + 1) / (n + C), (e + m p) / (n + m), or the likelihood integrated over all
-        shares.
+        shares. Lists and nearest rules then predict with these probabilities, too.
     parts : sequence, optional
         The rows that each model was learned from: places in X, or pairs (X, y). With "own" the
         models are evaluated on them; otherwise they give the shares of regions. Without them,
@@ -76,6 +74,10 @@ def average_rule_sets(
         Power of the likelihood: 0 gives the plain average, 1 Bayes' theorem.
     m : float
         Weight of the prior of the m-estimate, in rows.
+    win_counts : {"loo", "resubstitution"}
+        How nearest rules count the rows of their part: each row by the rule that wins it when the
+        row is left out, as RISE does, or by the nearest rule, which often grew from the row
+        itself. Other models only know the latter.
     sample_weight : array-like or str, optional
         Row weights.
 
@@ -85,19 +87,24 @@ def average_rule_sets(
         Its ``weights`` are the posterior; its summary has ``log_evidence``, ``log_weights`` (None
         for minus infinity), ``beta`` and ``posterior``, the diagnostics of `PosteriorReport`.
     """
-    members = _check_models(models, evidence, estimator)
+    members = _check_models(models, evidence, estimator, win_counts)
     rows = read_model_rows(members[0], X, y, sample_weight, "average_rule_sets", every_column=True)
     own = _own_rows(members[0], rows, parts, len(members), evidence)
-    logs = [
-        evidence_of(
-            model, learned if evidence == "own" and learned else rows, learned, estimator, m
-        )
+    regions = [
+        Regions(model, rows, "resubstitution")
+        if learned is None
+        else Regions(model, learned, win_counts)
         for model, learned in zip(members, own, strict=True)
     ]
+    logs = [
+        one.log_evidence(one.rows if evidence == "own" else rows, estimator, m) for one in regions
+    ]
     summary = {"evidence": evidence, "estimator": estimator, "beta": float(beta)}
-    log_weights = log_posterior(np.array(logs), prior, beta)
     return average_models(
-        members, log_weights, rows, summary=summary | {"log_evidence": logs_to_json(logs)}
+        [one.with_estimates(estimator, m) for one in regions],
+        log_posterior(np.array(logs), prior, beta),
+        rows,
+        summary=summary | {"log_evidence": logs_to_json(logs)},
     )
 
 
@@ -126,11 +133,16 @@ def logs_to_json(logs: Sequence[float]) -> list[float | None]:
     return [float(value) if np.isfinite(value) else None for value in logs]
 
 
-def _check_models(models: Sequence[Any], evidence: str, estimator: str) -> list[ClassModel]:
-    if evidence not in EVIDENCE:
-        raise ValueError(f"evidence must be one of {', '.join(EVIDENCE)}, not {evidence!r}")
-    if estimator not in ESTIMATES:
-        raise ValueError(f"estimator must be one of {', '.join(ESTIMATES)}, not {estimator!r}")
+def _check_models(
+    models: Sequence[Any], evidence: str, estimator: str, win_counts: str
+) -> list[ClassModel]:
+    for name, given, known in (
+        ("evidence", evidence, EVIDENCE),
+        ("estimator", estimator, ESTIMATES),
+        ("win_counts", win_counts, WIN_COUNTS),
+    ):
+        if given not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}, not {given!r}")
     members = [getattr(model, "model_", model) for model in models]
     if not members:
         raise ValueError("models: give at least one model")
@@ -181,51 +193,6 @@ def _part(
     if not found.n_rows:
         raise ValueError(f"parts[{k}] has no rows")
     return found
-
-
-def evidence_of(
-    model: ClassModel,
-    judged: TrainingSet,
-    learned: TrainingSet | None,
-    estimates: Estimates,
-    m: float = 2.0,
-) -> float:
-    """Return the log probability of the classes of rows under a model.
-
-    The model divides the rows into regions with equal scores: rows with the same nearest rule, or
-    decided by the same rule of a list. Class probabilities are estimated in each region from the
-    `learned` rows (by default the evaluated ones), or come from the model.
-    """
-    if estimates == "model":
-        chances = model.predict_proba(judged.table)[np.arange(judged.n_rows), judged.labels]
-        with np.errstate(divide="ignore"):
-            return math.fsum((judged.weights * np.log(chances)).tolist())
-    prior = (learned or judged).class_weights
-    if learned is None or learned is judged:
-        (counts,) = _counts(model, judged)
-        return log_evidence(counts, estimates, prior=prior, m=m)
-    counts, before = _counts(model, judged, learned)
-    return log_evidence(counts, estimates, learned=before, prior=prior, m=m)
-
-
-def _counts(model: ClassModel, *sets: TrainingSet) -> list[FloatArray]:
-    """Sum the row weights of each set by region and class."""
-    if isinstance(model, DecisionList | NearestRules):
-        regions = np.concatenate([model.deciders(rows.table) for rows in sets])
-    else:
-        scores = np.concatenate([model.scores(rows.table) for rows in sets])
-        regions = np.unique(scores, axis=0, return_inverse=True)[1].ravel()
-    n_regions, ends = int(regions.max()) + 1, np.cumsum([rows.n_rows for rows in sets])
-    split = np.split(regions, ends[:-1])
-    return [_sums(rows, own, n_regions) for rows, own in zip(sets, split, strict=True)]
-
-
-def _sums(rows: TrainingSet, regions: NDArray[np.intp], n_regions: int) -> FloatArray:
-    n_classes = len(rows.classes)
-    cells = np.bincount(
-        regions * n_classes + rows.labels, rows.weights, minlength=n_regions * n_classes
-    )
-    return cells.astype(np.float64).reshape(n_regions, n_classes)
 
 
 def log_densities(

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.data import Table, TrainingSet, read_table
+from rulewright.estimators.contract.many_labels import pool_labels
 from rulewright.estimators.contract.warn import nested_copy
 from rulewright.estimators.folds.folds import run_parallel
 from rulewright.estimators.folds.precision import counting_training_rows, decided_weights
@@ -69,7 +70,7 @@ def learn_on_parts(
         The rows of X that each model was learned from.
     """
     table = read_table(X, target=y, weights=sample_weight)
-    rows, random = TrainingSet.of(table), check_random_state(random_state)
+    rows, random = pool_labels(TrainingSet.of(table)), check_random_state(random_state)
     places = row_parts(rows.n_rows, size, random)
     parts = [rows.take(one) for one in places]
     models = models_of(estimator, parts, random, count_threads(n_jobs))
@@ -124,6 +125,10 @@ def count_elsewhere(
     counted = []
     for model, part in zip(members, places, strict=True):
         others = np.setdiff1d(np.arange(rows.n_rows), part)
+        if not len(others):  # learned on all rows, with other weights
+            counts = decided_weights(model, rows).tolist()
+            counted.append(model.with_coverages([Coverage.of(tuple(line)) for line in counts]))
+            continue
         if len(others) > MOST_COUNTED:
             others = others[np.linspace(0, len(others) - 1, MOST_COUNTED).astype(np.intp)]
         outside = decided_weights(model, rows.take(others))
@@ -131,6 +136,12 @@ def count_elsewhere(
         coverages = [Coverage.outside(found + rule.class_weights, found) for rule, found in pairs]
         counted.append(model.with_coverages(coverages))
     return counted
+
+
+def reweighted(rows: TrainingSet, random: np.random.RandomState) -> TrainingSet:
+    """Return rows with random weights of mean 1 times their own (Bayesian bootstrap)."""
+    draws = random.standard_exponential(rows.n_rows)
+    return replace(rows, weights=rows.weights * draws / draws.mean())
 
 
 def table_of(rows: TrainingSet) -> Table:

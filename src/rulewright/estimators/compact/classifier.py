@@ -33,7 +33,7 @@ from rulewright.estimators.compact.teachers import Teachers, ask_teacher
 from rulewright.estimators.contract.base import ORDINAL
 from rulewright.estimators.contract.constrained import BoostedClassifier
 from rulewright.estimators.contract.parameters import CheckedByFit, OrderDomain, Parameter, Real
-from rulewright.estimators.contract.weights import scale_weights
+from rulewright.estimators.contract.work import check_work
 from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
 from rulewright.estimators.folds.folds import Folds, assign_folds, choosing_rows, keep_splits
 from rulewright.estimators.folds.precision import CoverComparison, MeanOptimism
@@ -83,6 +83,8 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     (True, True)
     """
 
+    MOST_WORK = 3_000
+
     l2: float = ridge(default=1.0)
     condition_cost: float = condition_charge(default=0.2)
     min_gain: float = least_gain(default=0.3)
@@ -118,7 +120,13 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         self.size_, self.held_out_ = Size(0), None
         if len(rows.classes) == 1 or len(np.unique(rows.labels)) == 1:
             return self._constant(rows, constraints)
-        rows, random = scale_weights(rows), check_random_state(self.random_state)
+        check_work(
+            self,
+            self._cap(len(rows.classes)) * len(rows.classes),
+            "responses (rules x classes)",
+            "Lower max_rules, or use MLRulesClassifier for so many classes",
+        )
+        random = check_random_state(self.random_state)
         sample = choosing_rows(rows, random, settings.MOST_ROWS)
         repeats: list[Folds] = []
         if sample.n_rows >= LEAST_ROWS:

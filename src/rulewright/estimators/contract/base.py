@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
@@ -17,6 +18,7 @@ from rulewright.data import (
     read_like,
     read_table,
 )
+from rulewright.estimators.contract.many_labels import pool_labels
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Parameter,
@@ -26,7 +28,7 @@ from rulewright.estimators.contract.parameters import (
 )
 from rulewright.estimators.contract.unpredicted import warn_of_unpredicted
 from rulewright.estimators.contract.warn import NO_RULES, warn_of_data, warn_of_no_rules
-from rulewright.estimators.contract.weights import class_weighted, note_weights
+from rulewright.estimators.contract.weights import class_weighted, note_weights, scale_weights
 from rulewright.model import (
     DECISION,
     AdditiveRules,
@@ -68,6 +70,9 @@ class TableEstimator(
     """The settings published with the paper, where they differ from the defaults or may differ."""
     MAIN_EFFECTS: ClassVar[Mapping[str, Any]] = {}
     """Settings that give every rule a single condition, of learners whose model adds up."""
+
+    MOST_WORK: ClassVar[float] = math.inf
+    """Maximum work of a fit, in a unit that the learner names; larger tables are refused."""
 
     categorical_features: Any = Parameter(
         CheckedByFit("list of str or int, or None"),
@@ -146,6 +151,8 @@ class RuleEstimator(TableEstimator, Generic[Model]):
     """Whether `fit` runs folds and keeps their out-of-fold answers in `held_out_`."""
     NO_RULES: ClassVar[str] = NO_RULES
     """Reason that a warning gives for a model without rules."""
+    POOLS_LABELS: ClassVar[bool] = False
+    """Whether rare labels are pooled in columns with more than 1,000: each is a condition."""
     _is_nested = False  # a copy that another fit makes warns of nothing
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -160,17 +167,19 @@ class RuleEstimator(TableEstimator, Generic[Model]):
             target that a Table was read with.
         sample_weight : array-like or str, optional
             Row weights, or the name of the column of X that holds them; by default the weights
-            that a Table was read with. A weight is a number of rows: 2 is a row twice. A learner
-            to which the size of the weights matters warns of weights that sum to less than a
-            hundredth of the number of rows.
+            that a Table was read with. A weight is a number of rows: 2 is a row twice. Weights
+            whose sum cannot be a number of rows, such as shares, are scaled to sum to the number of
+            rows, with a warning.
 
         Returns
         -------
         self
         """
-        table = self._read(X, y, sample_weight, self.TASK)
-        rows = self._training_rows(table)
-        is_constant = not self._is_nested and warn_of_data(table, type(self).__name__)
+        table, name = self._read(X, y, sample_weight, self.TASK), type(self).__name__
+        told = None if self._is_nested else name
+        rows = scale_weights(self._training_rows(table), told)
+        rows = pool_labels(rows, told) if self._pools_labels else rows
+        is_constant = not self._is_nested and warn_of_data(table, name)
         self._warn_of_rows(rows)
         model = self._finished(self._learn(rows), rows)
         model = model.with_summary({**model.summary, **self._describe_rows(model, rows)})
@@ -182,6 +191,11 @@ class RuleEstimator(TableEstimator, Generic[Model]):
     def _training_rows(self, table: Table) -> Any:
         """Return the training rows of a table."""
         raise NotImplementedError
+
+    @property
+    def _pools_labels(self) -> bool:
+        """Whether this fit pools rare labels."""
+        return self.POOLS_LABELS
 
     def _warn_of_rows(self, rows: Any) -> None:
         """Warn of problems in the rows, once per `fit`; by default there is no check."""

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
-from rulewright.data import TrainingSet
+from rulewright.data import DataWarning, TrainingSet
 from rulewright.data import count_effective_rows as count_effective_rows
+from rulewright.estimators.contract.warn import warn_caller
 from rulewright.model import class_names
 
 if TYPE_CHECKING:
-    from rulewright.data import DescribedRows, LearningRows
+    from rulewright.data import LearningRows
     from rulewright.kernels import FloatArray
 
 LEAST_MEAN = 0.01
 """Weights with a lower mean are shares, such as 1/n each, not numbers of rows."""
 
-MOST_WEIGHT = 1e300
-"""Sums of larger weights over many rules could overflow."""
+FEWEST_ROWS = 1.5
+"""Weights with a lower sum are shares: nothing is learned from a single row."""
+
+MOST_ROWS = 2.0**53
+"""Weights with a larger sum are no numbers of rows: sums of them are not exact."""
+
+Rows = TypeVar("Rows", bound="LearningRows[Any]")
 
 
 def class_weighted(rows: TrainingSet, class_weight: Any) -> TrainingSet:
@@ -79,35 +84,29 @@ def _name_rarer(rows: LearningRows[Any]) -> dict[str, str]:
     return {"positive_class": class_names(rows.classes)[int(first >= second)]}
 
 
-def are_shares(rows: DescribedRows) -> bool:
-    """Return whether the weights are too small to be numbers of rows."""
-    return rows.total_weight < LEAST_MEAN * rows.n_rows
+def are_counts(n_rows: int, total_weight: float) -> bool:
+    """Return whether the weights of some rows can be numbers of rows."""
+    return max(LEAST_MEAN * n_rows, min(FEWEST_ROWS, n_rows)) <= total_weight <= MOST_ROWS
 
 
-def warn_of_shares(rows: DescribedRows, what: str) -> None:
-    """Warn if a fit reads weights as numbers of rows, but they are shares."""
-    if are_shares(rows):
-        warnings.warn(
-            f"sample_weight: the weights of {rows.n_rows} rows sum to {rows.total_weight:.3g}, but "
-            f"{what} reads a weight as a number of rows and finds almost no evidence. Multiply "
-            f"the weights so that they sum to about {rows.n_rows}.",
-            UserWarning,
-            stacklevel=4,
-        )
+def warn_of_scaling(n_rows: int, total_weight: float, learner: str) -> None:
+    """Warn that weights are read as proportions."""
+    warn_caller(
+        f"{learner}: sample_weight: the weights of {n_rows} rows sum to {total_weight:.3g}, which "
+        f"cannot be a number of rows; they are scaled to sum to {n_rows}. Scale them to the number "
+        "of rows that they stand for.",
+        DataWarning,
+    )
 
 
-def refuse_huge(rows: TrainingSet) -> None:
-    """Raise a ValueError if sums of the weights over many rules could overflow."""
-    if rows.total_weight > MOST_WEIGHT:
-        raise ValueError(
-            f"sample_weight: the weights sum to {rows.total_weight:.3g}, which is too large to "
-            f"sum over many rules; scale them down"
-        )
+def scale_weights(rows: Rows, learner: str | None = None) -> Rows:
+    """Return the rows; weights that cannot be numbers of rows are scaled to sum to it.
 
-
-def scale_weights(rows: TrainingSet) -> TrainingSet:
-    """Return the rows; weights that are shares are scaled to sum to the number of rows."""
-    if not are_shares(rows):
+    Given the name of a learner, warn of it.
+    """
+    if are_counts(rows.n_rows, rows.total_weight):
         return rows
+    if learner is not None:
+        warn_of_scaling(rows.n_rows, rows.total_weight, learner)
     shares = rows.weights / rows.weights.max()
     return rows.with_weights(shares * (rows.n_rows / shares.sum()))

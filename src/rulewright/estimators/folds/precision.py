@@ -24,7 +24,7 @@ from rulewright.encoding import PackedCovers
 from rulewright.estimators.contract.base import Classes, RuleClassifier
 from rulewright.estimators.contract.parameters import Integer, Parameter
 from rulewright.estimators.contract.progress import progress_bar
-from rulewright.estimators.contract.weights import are_shares, count_effective_rows
+from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.folds.folds import assign_folds, stratified_folds
 from rulewright.evidence import HitCounts, Shrinkage
 from rulewright.rules import Coverage, Head
@@ -188,7 +188,7 @@ class BaseRateShrinkage(PrecisionCorrection):
 
 def has_enough(rows: TrainingSet) -> bool:
     """Return whether there are enough rows for training and held-out parts."""
-    return not are_shares(rows) and count_effective_rows(rows.weights) >= LEAST_ROWS
+    return count_effective_rows(rows.weights) >= LEAST_ROWS
 
 
 def decided_weights(model: ClassModel, rows: TrainingSet) -> FloatArray:

@@ -19,7 +19,6 @@ from rulewright.encoding import BinnedColumns, Threshold, bin_table
 from rulewright.estimators.contract.constrained import ConstrainedClassifier
 from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Real
 from rulewright.estimators.contract.progress import progress_bar
-from rulewright.estimators.contract.weights import refuse_huge, scale_weights
 from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.kernels import ROW, STAT, Op, Score
@@ -235,8 +234,6 @@ class CoveringClassifier(CheckedClassifier[DecisionList], ConstrainedClassifier[
                 f"constraints: monotone columns ({', '.join(constraints.monotone)}) need additive "
                 "rules, as in compact, mlrules and slipper: lists have no monotone probabilities"
             )
-        refuse_huge(rows)
-        rows = scale_weights(rows)
         covering = self._covering(rows, constraints)
         random = check_random_state(self.random_state)
         *heads, default = self._order(rows)

@@ -19,7 +19,6 @@ from rulewright.estimators.contract.parameters import (
     Real,
 )
 from rulewright.estimators.contract.progress import progress_bar
-from rulewright.estimators.contract.weights import warn_of_shares
 from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
 from rulewright.estimators.folds.folds import assign_folds, keep_splits, out_of_fold_scores
 from rulewright.estimators.mlrules.memory import MemoryRows, start_boosting
@@ -203,8 +202,6 @@ class MLRulesClassifier(BoostedClassifier):
             return self.stages_
         settings, n_rules = self._settings(rows, constraints), self._most_rules(rows)
         calibration = self._checked_calibration(rows, constraints)
-        if settings.counts_weights:
-            warn_of_shares(rows, type(self).__name__)
         random = check_random_state(self.random_state)
         boosting = self._start_fit(settings, rows, random)
         self._last_boosting = None  # a fit that was interrupted cannot be continued

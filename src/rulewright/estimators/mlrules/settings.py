@@ -257,12 +257,6 @@ class BoostingSettings:
         """Expert constraints."""
         return self.limits.constraints
 
-    @property
-    def counts_weights(self) -> bool:
-        """Whether the rules depend on the size of the weights, not only on their proportions."""
-        evidence = self.rule.min_evidence > 0 or self.rule.untested_evidence > 0
-        return self.rule.l2 > 0 or evidence or self.limits.label_sets
-
     def default_scores(self, class_weights: FloatArray, n_rows: int) -> FloatArray:
         """Return the start scores, given the class weights."""
         return default_scores(

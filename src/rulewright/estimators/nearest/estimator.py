@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from rulewright import kernels
 from rulewright.estimators.contract.parameters import Integer, Parameter, Real
 from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.contract.work import check_work
 from rulewright.estimators.folds.folds import run_parallel
 from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.estimators.lists.assembly import with_head_on_top
@@ -73,6 +74,9 @@ class RISEClassifier(CheckedClassifier[NearestRules]):
     True
     """
 
+    POOLS_LABELS = True
+    MOST_WORK = 2e10
+
     q: float = Parameter(
         Real(1),
         "Power of the differences of class shares; their sum is the distance of two labels.",
@@ -114,6 +118,12 @@ class RISEClassifier(CheckedClassifier[NearestRules]):
         if len(np.unique(examples.rows.labels)) == 1:
             return make_single_class_model(examples, summary)
         distances, parts = examples.distances(self.q), split_examples(examples, self.part_size)
+        check_work(
+            self,
+            float(len(examples.rows)) ** 2 * len(distances),
+            "comparisons of values (distinct rows x distinct rows x columns)",
+            "Use AveragedRulesClassifier('rise'), which learns from parts, or a sample of the rows",
+        )
         search = self._generalise(examples, distances, parts)
         self.accuracy_ = search.accuracy / int(examples.weights.sum())
         self.n_passes_ = search.n_passes

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.estimators.contract.weights import scale_weights
 from rulewright.programs import Distance, LabelDistance, NumberDistance
 from rulewright.search import merge_equal_rows
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from rulewright.data import Column, TrainingSet
     from rulewright.kernels import (
-        BoolArray,
         ByteArray,
         FloatArray,
         IntArray,
@@ -55,9 +53,8 @@ class Examples:
     ranks: IntArray
 
     @classmethod
-    def of(cls, training: TrainingSet, *, repeat: bool) -> Examples:
+    def of(cls, rows: TrainingSet, *, repeat: bool) -> Examples:
         """Merge and sort equal rows; with `repeat` whole weights are numbers of copies."""
-        rows = scale_weights(training)
         merged = merge_equal_rows(rows, repeat=False)
         copies = np.bincount(merged.group).astype(np.float64)
         if repeat and np.array_equal(np.rint(rows.weights), rows.weights):
@@ -104,14 +101,8 @@ class Examples:
         return np.lexsort((state.places, self.ranks[self.rows.labels[state.places]], -laplace))
 
     def distances(self, q: float) -> tuple[Distance, ...]:
-        """Return the distances of the columns that vary; only the first of equal columns."""
-        found: list[Distance] = []
-        kept: list[Column] = []
-        for column in self.rows.columns:
-            if _varies(column) and not any(_same(column, other) for other in kept):
-                kept.append(column)
-                found.append(self._distance(column, q))
-        return tuple(found)
+        """Return the distances of the columns that vary; a copy of a column counts, too."""
+        return tuple(self._distance(each, q) for each in self.rows.columns if _varies(each))
 
     def _distance(self, column: Column, q: float) -> Distance:
         name, values = column.schema.name, column.values
@@ -162,13 +153,6 @@ def _varies(column: Column) -> bool:
         return False
     known = column.values[~missing]
     return bool(missing.any() or (known != known[0]).any())
-
-
-def _same(one: Column, other: Column) -> bool:
-    if one.schema.type.ordered != other.schema.type.ordered:
-        return False
-    equal: BoolArray = (one.values == other.values) | (one.is_missing & other.is_missing)
-    return bool(equal.all())
 
 
 def _svdm(profiles: FloatArray, q: float) -> tuple[tuple[float, ...], ...]:

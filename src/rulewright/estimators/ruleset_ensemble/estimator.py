@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -12,8 +11,9 @@ from sklearn.utils import check_random_state
 
 from rulewright.encoding import encode_booleans
 from rulewright.estimators.contract.base import RuleClassifier, positive_of_two
+from rulewright.estimators.contract.deadline import Deadline, warn_of_time_limit
 from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Real
-from rulewright.estimators.contract.weights import refuse_huge, warn_of_shares
+from rulewright.estimators.contract.work import check_work, count_features
 from rulewright.estimators.folds.precision import correct_precision
 from rulewright.estimators.ruleset_ensemble.search import (
     EnsembleRows,
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from rulewright.data import TrainingSet
     from rulewright.search import MergedRows
     from rulewright.trust import Distilled, VoteCertificate
+
+SEARCH_TIME = 0.8
+"""Share of the time limit for the search; the rest finds the smoothing and the precision."""
 
 ALPHA = 0.9
 """Default factor of the weight of a rule set per error."""
@@ -76,6 +79,9 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
     >>> bool(est.fit(X, y).score(X, y) > 0.9)
     True
     """
+
+    POOLS_LABELS = True
+    MOST_WORK = 10_000
 
     max_terms: int = Parameter(
         Integer(1), "Maximum number of rules per rule set.", default=8, kw_only=False
@@ -148,22 +154,29 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
     PAPER: ClassVar[Mapping[str, Any]] = {"noise": "swapped"}
 
     def _learn(self, rows: TrainingSet) -> RuleSetVotes:
-        deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
+        deadline = Deadline.of(self.time_limit)
         self._check_choices()
+        check_work(
+            self,
+            count_features(rows.table, self.max_bins),
+            "labels and intervals, each a feature",
+            "Select columns, as RuleVoteSelector does, or lower max_bins",
+        )
         self._check_rows(rows)
-        refuse_huge(rows)
-        warn_of_shares(rows, type(self).__name__)
         random, alpha = check_random_state(self.random_state), self._alpha(rows.total_weight)
         seeds = [int(random.randint(2**31))]
         first, second = split_in_halves(rows, random) if self.split_prior else (rows, None)
         seeds.append(int(random.randint(2**31)))
-        search = self._search(first, seeds[0], deadline)
+        search = self._search(first, seeds[0], Deadline.of(self.time_limit, SEARCH_TIME))
         found, weight = (
             search.run(self._n_threads, bool(self.verbose)),
             cast("Weight", self.vote_weight),
         )
         encoding = search.rows.encoding
         others = None if second is None else EnsembleRows.of(encoding, self._order_rows(second))
+        late = [head for head, sets in found.items() if not sets]
+        warn_of_time_limit(type(self).__name__, self.time_limit, len(late), len(self.classes_))
+        found |= {head: [search.rows.without_rules(head)] for head in late}
         model = voting_model(
             rows,
             encoding,
@@ -180,8 +193,8 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         }
         if not (search.bagging or self.split_prior):
             # All searches used all rows: search again on halves of the rows, for out-of-bag votes.
-            bagged = replace(search, n_samples=1, seed=seeds[1], bagging=True)
-            found = bagged.run(self._n_threads, False)
+            bagged = replace(search, n_samples=1, seed=seeds[1], bagging=True, deadline=deadline)
+            found = {} if deadline.is_over else bagged.run(self._n_threads, False)
         parts = [search.rows] if others is None else [search.rows, others]
         unseen = OutOfBag.of(found, parts, model.opposite, len(self.classes_), alpha, weight)
         model = correct_precision(model, compare_terms(found, parts, len(self.classes_)), rows)
@@ -236,7 +249,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         # Class weights are not repetitions: a row with a large class weight is still one row.
         return order_rows(rows, repeat=self.class_weight is None)
 
-    def _search(self, rows: TrainingSet, seed: int, deadline: float | None) -> RuleSetSearch:
+    def _search(self, rows: TrainingSet, seed: int, deadline: Deadline) -> RuleSetSearch:
         """Encode the search rows, and prepare the searches of the classes."""
         merged = self._order_rows(rows)
         encoding, covers = encode_booleans(

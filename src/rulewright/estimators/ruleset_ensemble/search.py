@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rulewright.encoding import canonical_rule_set, term_literals
+from rulewright.estimators.contract.deadline import Deadline
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import run_parallel
 from rulewright.search import BooleanRows, formula_cover, merge_equal_rows, search_dnf
@@ -82,6 +82,10 @@ class EnsembleRows:
         """Number of rows, including copies."""
         return len(self.merged.place)
 
+    def without_rules(self, head: int) -> SampledRuleSet:
+        """Return the rule set of a class that was not searched."""
+        return SampledRuleSet((), self.errors((), head))
+
     def examples(self, head: int, seen: BoolArray | None = None) -> BooleanExamples:
         """Return the rows of a class as positives and all others as negatives.
 
@@ -152,8 +156,8 @@ class RuleSetSearch:
         Seed of all searches, which are independent of each other.
     bagging : bool
         Whether each search uses a random half of the rows.
-    deadline : float, optional
-        Time limit, as `time.monotonic`.
+    deadline : Deadline
+        When no further search starts.
     """
 
     rows: EnsembleRows
@@ -163,7 +167,7 @@ class RuleSetSearch:
     settings: Mapping[str, Any]
     seed: int
     bagging: bool = False
-    deadline: float | None = None
+    deadline: Deadline = field(default_factory=Deadline)
 
     @property
     def jobs(self) -> list[SearchJob]:
@@ -195,10 +199,9 @@ class RuleSetSearch:
         advance: Callable[[], None],
         check: Callable[[], None],
     ) -> SampledRuleSet | None:
-        """Run one search; after the time limit only the first of a class counts."""
+        """Run one search; after the time limit only the first of a class, and soon none."""
         check()
-        left = None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
-        if left == 0.0 and not job.first:
+        if self.deadline.is_long_over or (self.deadline.is_over and not job.first):
             return None
         # Without the class, so that the seed does not depend on the order of the classes.
         stream = np.random.SeedSequence((self.seed, *job[1:]))
@@ -208,7 +211,7 @@ class RuleSetSearch:
             None,
             job.n_terms,
             **self.settings,
-            time_limit=left,
+            time_limit=self.deadline.left,
             random_state=int(stream.generate_state(1)[0]),
             n_jobs=1,
             progress=lambda steps, cost: check(),

@@ -65,7 +65,7 @@ class OutOfBag:
         """
         labels = np.concatenate([part.merged.labels for part in parts])
         weights = np.concatenate([part.merged.weights for part in parts])
-        scores = np.empty((len(labels), n_classes))
+        scores = np.full((len(labels), n_classes), np.nan)
         for head, samples in found.items():
             scores[:, head] = unseen_scores(samples, parts, head, alpha, weight)
         if opposite is not None:

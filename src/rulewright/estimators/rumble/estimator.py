@@ -21,6 +21,7 @@ from rulewright.estimators.contract.parameters import (
 )
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import count_effective_rows
+from rulewright.estimators.contract.work import check_work, count_features
 from rulewright.estimators.finishing.after_fit import OutOfFold, read_model_rows, with_probabilities
 from rulewright.estimators.folds.folds import Folds, assign_folds, keep_splits
 from rulewright.estimators.folds.precision import (
@@ -104,6 +105,9 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
     >>> bool(est.score(X, y) > 0.9)
     True
     """
+
+    POOLS_LABELS = True
+    MOST_WORK = 30_000
 
     criterion: str = Parameter(
         Choice(tuple(PRACTICAL)),
@@ -196,6 +200,13 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         if rows.n_rows < 2:
             raise ValueError(
                 f"{type(self).__name__} needs two rows or more, n_samples=1 is too few"
+            )
+        if self.bias is None and self.max_candidates is None:
+            check_work(
+                self,
+                count_features(rows.table, self.max_bins),
+                "labels and intervals, each a feature",
+                "Select columns, as RuleVoteSelector does, or set max_candidates",
             )
         if self.criterion == "margin" and len(np.unique(rows.labels)) == 1:
             text = "there is only one class, which cannot be balanced: it is always predicted"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from numbers import Integral
@@ -13,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from rulewright.encoding import BooleanEncoding, encode_booleans
 from rulewright.estimators.contract.base import positive_of_two
+from rulewright.estimators.contract.deadline import Deadline, warn_of_time_limit
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
@@ -25,6 +25,7 @@ from rulewright.estimators.contract.parameters import (
     check_parameters,
 )
 from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.contract.work import check_work, count_features
 from rulewright.estimators.folds.folds import assign_folds, keep_splits, run_parallel
 from rulewright.estimators.folds.precision import (
     CheckedClassifier,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import TrainingSet
     from rulewright.kernels import BoolArray
+    from rulewright.rules import Conjunction
     from rulewright.search import DnfFormula, DnfSearchResult, MergedRows
 
 
@@ -134,6 +136,9 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
     True
     """
 
+    POOLS_LABELS = True
+    MOST_WORK = 30_000
+
     max_rules: int = Parameter(
         Integer(1),
         "Maximum number of rules; with more than two classes, per class.",
@@ -187,7 +192,13 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
     }
 
     def _learn(self, training: TrainingSet) -> DnfModel:
-        self._deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
+        self._deadline = Deadline.of(self.time_limit)
+        check_work(
+            self,
+            count_features(training.table, self.max_bins),
+            "labels and intervals, each a feature",
+            "Select columns, as RuleVoteSelector does, or lower max_bins",
+        )
         self.n_terms_: list[int] = []
         self.cv_accuracy_: list[list[float]] = []
         self.stopped_by_ = "steps"
@@ -197,14 +208,19 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
         folds = self._folds(training, merged, random) if self.size == "cv" else []
         encoding, whole = self._encode(merged.rows)
         heads = self._heads(training)
-        formulas, n_literals, compared = {}, [], []
+        formulas: dict[int, Sequence[Conjunction]] = {}
+        n_literals, compared, n_late = [], [], 0
         with progress_bar("searching rule sets", len(heads), bool(self.verbose)) as advance:
             for head in heads:
+                if self._deadline.is_long_over:  # the class has no rules
+                    formulas[head], n_late = [], n_late + 1
+                    continue
                 formula, judged = self._formula(whole, folds, head, int(seeds[head]))
                 compared += judged
                 formulas[head] = encoding.conjunctions(formula)
                 n_literals.append(count_literals(formula))
                 advance()
+        warn_of_time_limit(type(self).__name__, self.time_limit, n_late, len(heads))
         summary = {
             **self._summary(training),
             "n_booleans": len(encoding),
@@ -272,7 +288,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
         """
         n_terms = 1 if self.size == "cv" else int(self.max_rules)
         compared: list[CoverComparison] = []
-        if folds:
+        if folds and not self._deadline.is_over:
             curve, of_folds = self._sizes(folds, head, seed)
             self.cv_accuracy_.append(curve)
             n_terms = int(np.argmax(curve)) + 1
@@ -280,17 +296,13 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
             compared = [fold.compare_rules(one, head, len(self.classes_)) for fold, one in pairs]
         self.n_terms_.append(n_terms)
         best = self._search(whole, head, n_terms, seed)
-        while self.minimise and best.n_literals > 0 and not self._late:
+        while self.minimise and best.n_literals > 0 and not self._deadline.is_over:
             seed += 1
             found = self._search(whole, head, n_terms, seed, best.n_literals - 1)
             if found.cost > best.cost:
                 break
             best = found
         return simplify_dnf(whole.examples(head), None, best.formula), compared
-
-    @property
-    def _late(self) -> bool:
-        return self._deadline is not None and time.monotonic() >= self._deadline
 
     def _sizes(
         self, folds: Sequence[EncodedFold], head: int, seed: int
@@ -309,7 +321,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
             judged = run_parallel(tasks, self._n_threads)
             found.append([one.formula for one in judged])
             curve.append(float(np.mean([one.accuracy for one in judged])))
-            if self._late or (len(curve) > 1 and curve[-1] <= curve[-2]):
+            if self._deadline.is_over or (len(curve) > 1 and curve[-1] <= curve[-2]):
                 break
         return curve, found
 
@@ -329,7 +341,6 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
         check: Callable[[], None] | None = None,
     ) -> DnfSearchResult:
         """Search a formula for one class; `check` stops the search of a fold early."""
-        left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
         found = search_dnf(
             rows.examples(head),
             None,
@@ -339,7 +350,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
             **asdict(NOISE.make(self.noise)),
             init=self.init,
             n_restarts=self.n_restarts,
-            time_limit=left,
+            time_limit=self._deadline.left,
             random_state=seed,
             n_jobs=self._n_threads if check is None else 1,
             progress=None if check is None else lambda steps, cost: check(),

@@ -22,6 +22,7 @@ from rulewright.explain.counterfactuals.search import (
 from rulewright.explain.evaluated_rows import model_of
 from rulewright.html import bold, note, table, view
 from rulewright.model import ClassModel, RuleModel, escape_line, to_frame, write_count
+from rulewright.rules import write_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -239,7 +240,7 @@ def counterfactual(
         if value is not None and (type(value) is not int or value < 1):
             raise ValueError(f"{name}={value!r} must be an integer >= 1")
     changed = _one_row(model, row)
-    spread = None if X is None else read_like(X, model.schema, model.columns)
+    spread = None if X is None else read_like(X, model.schema, _needed(model))
     goal = goal_of(model, changed, target_class, target_range)
     allowed = _find_allowed_columns(model, immutable, only, monotone or {})
     moves = moves_of(model.program, changed, spread, allowed, monotone or {})
@@ -272,10 +273,15 @@ def _one_row(model: RuleModel, row: Any) -> Table:
         row = {name: _to_list(value) for name, value in row.items()}
     elif isinstance(row, list | tuple | np.ndarray) and np.ndim(np.array(row, object)) == 1:
         row = [list(row)]
-    table = read_like(row, model.schema, model.columns)
+    table = read_like(row, model.schema, _needed(model))
     if len(table) != 1:
         raise DataError(f"row must be one row, not {len(table)}: pass one, such as X.iloc[[0]].")
     return table
+
+
+def _needed(model: RuleModel) -> set[str]:
+    """Return the columns to read: parts of dates change with their dates."""
+    return {*model.columns, *model.inputs}
 
 
 def _to_list(value: Any) -> Any:
@@ -289,22 +295,23 @@ def _find_allowed_columns(
     monotone: Mapping[str, Direction],
 ) -> list[str]:
     """Return the columns that may change; check all names and directions."""
-    given = {"immutable": immutable, "only": only or (), "monotone": monotone}
-    for option, names in given.items():
+    given = {column.name: column for column in model.schema.given}
+    named = {"immutable": immutable, "only": only or (), "monotone": monotone}
+    for option, names in named.items():
         if isinstance(names, str):
             raise ValueError(f"{option}={names!r} must be a list of columns: [{names!r}]")
         for name in names:
-            if name not in model.schema:
-                offer = offer_names(str(name), model.schema.names)
+            if name not in given:
+                offer = offer_names(str(name), list(given))
                 raise DataError(f"{option}: the model has no column {name!r}. {offer}")
     for name, direction in monotone.items():
         if direction not in get_args(Direction):
             raise ValueError(
                 f"monotone: {name!r} must be 'increasing' or 'decreasing', not {direction!r}"
             )
-        if not model.schema[name].type.ordered:
+        if not given[name].type.ordered:
             raise DataError(f"monotone: the labels of column {name!r} are not ordered.")
-    allowed = model.columns if only is None else [name for name in model.columns if name in only]
+    allowed = model.inputs if only is None else [name for name in model.inputs if name in only]
     return [name for name in allowed if name not in immutable]
 
 
@@ -340,10 +347,11 @@ def _verify_change(
 ) -> Counterfactual | None:
     """Predict the row from the printed values; return None if it misses the goal."""
     model, row = trials.model, trials.row
-    values: dict[str, list[Any]] = {name: [None] for name in model.schema.names}
+    values: dict[str, list[Any]] = {column.name: [None] for column in model.schema.given}
     values |= {
         column.schema.name: [to_table_value(column.schema, column.values[0])]
         for column in row.columns
+        if column.schema.part is None
     }
     changes = []
     for at in sorted(change):
@@ -352,7 +360,7 @@ def _verify_change(
         size = one.cost(change[at]) if one.schema.type.ordered else 1.0
         changes.append(Change(name, values[name][0], after, size))
         values[name] = [after]
-    table = read_like(values, model.schema, model.columns)
+    table = read_like(values, model.schema, _needed(model))
     reached, _ = goal.tell(model.scores(table))
     return Counterfactual(tuple(changes), *_answer_row(model, table)) if reached[0] else None
 
@@ -397,5 +405,5 @@ def _cell(value: Any) -> str | None:
 def answer_text(answer: Any, probability: float | None) -> str:
     """Format a class with its probability, or a number."""
     if probability is None:
-        return f"{answer:,.6g}" if abs(answer) < 1e5 else f"{answer:,.0f}"
+        return write_number(float(answer), digits=6)
     return f"{escape_line(label_of(answer))} ({probability:.2f})"

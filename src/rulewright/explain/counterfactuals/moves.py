@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from rulewright.data import Column, label_value
+from rulewright.data import DAY, FIRST, LAST, Column, label_value
 from rulewright.programs import LabelDistance, LineValue, Nearest, NumberDistance, list_conjunctions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from rulewright.data import ColumnSchema, Table
     from rulewright.kernels import FloatArray
@@ -30,6 +32,9 @@ Direction: TypeAlias = Literal["increasing", "decreasing"]
 
 _STEP = 0.01
 """Maximum distance of a value from the crossed threshold, as a share of the column's unit."""
+_DAYS_AROUND = 366
+"""Days before and after a date in which each combination of month and weekday occurs."""
+_MOST_BASES = 20
 _INSIDE = 7
 """Number of values inside each cell of a column with a linear term or a distance."""
 
@@ -108,12 +113,21 @@ def moves_of(
         for condition in leaf.conditions:
             conditions.setdefault(condition.column, {})[condition] = None
     wanted, found = set(allowed), []
-    for name in program.columns:
+    used = [program.schema[name] for name in program.columns]
+    for name in program.given:
         if name not in wanted:
             continue
         own, seen = list(conditions.get(name, ())), None if rows is None else rows[name]
         make = _of_numbers if row[name].schema.type.ordered else _of_labels
-        moves = make(row[name], seen, own, _smooth_parts(program, name), monotone.get(name))
+        direction = monotone.get(name)
+        moves = make(row[name], seen, own, _smooth_parts(program, name), direction)
+        parts = [column for column in used if column.part and column.source == name]
+        if parts:
+            keys = [_DateTests(moves.schema, tuple(own))]
+            for part in parts:
+                exact = bool(_smooth_parts(program, part.name))
+                keys.append(_DateTests(part, tuple(conditions.get(part.name, ())), exact))
+            moves = _of_dates(moves, keys, seen, direction)
         if len(moves):
             found.append(moves)
     return found
@@ -186,6 +200,48 @@ def _of_numbers(
 
     if not parts:
         values = _first_of_each(values, key, None if math.isnan(start) else start)
+    costs = np.array([moves.cost(value) for value in values.tolist()])
+    return replace(moves, values=values, costs=costs)
+
+
+@dataclass(frozen=True)
+class _DateTests:
+    """What a model tests of dates, or of a part of them."""
+
+    schema: ColumnSchema
+    conditions: tuple[Condition, ...]
+    exact: bool = False  # whether each value of the part matters
+
+    def keys(self, dates: Column) -> NDArray[np.uint8]:
+        """Return the outcomes for each date, as an array (tests, dates)."""
+        column = dates.take_part(self.schema)
+        told = [condition.holds(column) for condition in self.conditions]
+        told += [column.values.astype(np.uint8)] if self.exact else []
+        return np.array(told, dtype=np.uint8).reshape(len(told), len(dates))
+
+
+def _of_dates(
+    moves: Moves, tests: Sequence[_DateTests], rows: Column | None, direction: Direction | None
+) -> Moves:
+    """Return a date for each cell of the dates and their parts, near the row's or a known date."""
+    start = moves.start
+    near = np.array([start] if not math.isnan(start) else [], dtype=np.float64)
+    if not len(near) and rows is not None and not rows.is_missing.all():
+        near = np.array([np.nanmedian(rows.values)])
+    days = np.unique(np.append(near, moves.values[:_MOST_BASES]) // DAY)
+    with_hours = any(one.schema.part and one.schema.part.unit == "hour" for one in tests)
+    hours = np.arange(24 if with_hours else 1)
+    days = np.unique(np.add.outer(days, np.arange(-_DAYS_AROUND, _DAYS_AROUND + 1)))
+    values = np.add.outer(days * DAY, hours * (DAY // 24)).ravel()
+    values = np.unique(np.append(values, moves.values))
+    values = values[(values >= FIRST) & (values <= LAST) & (values != start)]
+    if direction is not None and not math.isnan(start):
+        values = values[values > start if direction == "increasing" else values < start]
+    costs = np.array([moves.cost(value) for value in values.tolist()])
+    values = np.append(start, values[np.lexsort((values, costs))])
+    keys = np.concatenate([one.keys(Column(moves.schema, values)) for one in tests])
+    _, first = np.unique(keys, axis=1, return_index=True)
+    values = values[np.sort(first[first > 0])]
     costs = np.array([moves.cost(value) for value in values.tolist()])
     return replace(moves, values=values, costs=costs)
 

@@ -112,9 +112,13 @@ class Trials:
         n_rows = matrix.shape[1]
         columns = []
         for column in self.row.columns:
-            at, dtype = place.get(column.schema.name), column.values.dtype
-            given = np.repeat(column.values, n_rows) if at is None else matrix[at].astype(dtype)
-            columns.append(Column(column.schema, given))
+            at = place.get(column.schema.source)
+            if at is None:
+                columns.append(Column(column.schema, np.repeat(column.values, n_rows)))
+                continue
+            schema = self.moves[at].schema
+            moved = Column(schema, matrix[at].astype(self.moves[at].values.dtype))
+            columns.append(moved.take_part(column.schema))
         return Table(tuple(columns), self.row.named, n_rows, choices=self.row.choices)
 
     def _predict_changed(self, columns: Lines, values: FloatArray) -> tuple[BoolArray, FloatArray]:
@@ -250,11 +254,13 @@ def _rule_choices(trials: Trials) -> list[Choice]:
         for condition in rule.body.conditions:
             if condition in nearest:
                 continue
-            at, now = place.get(condition.column), trials.row[condition.column]
+            now = trials.row[condition.column]
+            at = place.get(now.schema.source)
             nearest[condition] = -1 if condition.holds(now)[0] else None
             if nearest[condition] is None and at is not None:
                 one = trials.moves[at]
-                holds = condition.holds(Column(one.schema, one.values))
+                moved = Column(one.schema, one.values)
+                holds = condition.holds(moved.take_part(now.schema))
                 if holds.any():
                     cheapest = np.argmin(np.where(holds, one.costs, np.inf))
                     nearest[condition] = int(first[at] + cheapest)

@@ -25,10 +25,11 @@ from rulewright.data import CLASS_WEIGHTS, DISTRIBUTION, Fields, Schema, Table, 
 from rulewright.model.class_explanation import Added, ClassExplanation
 from rulewright.model.class_model import ClassModel, checked_shares, checked_weights
 from rulewright.model.explanation import plain_reasons, rule_text, select_shown, value_text
-from rulewright.model.rule_table import COVERED
+from rulewright.model.rule_table import COVERED, count_rows
+from rulewright.model.scales import write_condition
 from rulewright.model.text import escape_line, write_count
 from rulewright.programs import ClassProgram, Constant, FirstThat, Term, TermSums, recipes
-from rulewright.rules import Conjunction, Head, Outcome, Rule, Says, write_exact, write_weight
+from rulewright.rules import Conjunction, Head, Outcome, Rule, Says, write_exact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,7 +120,7 @@ class DecisionList(ClassModel):
         shown = select_shown(before, max_reasons)
         passed = [
             f"rule {self.numbers[i]} does not apply: "
-            f"{failure_text(self.rules[i], found.table, row)}"
+            f"{failure_text(self, self.rules[i], found.table, row)}"
             for i in shown
         ]
         hidden = len(before) - len(shown)
@@ -129,10 +130,10 @@ class DecisionList(ClassModel):
     def _decision(self, i: int | None) -> str:
         """Write which rule decides, or that the default does."""
         if i is None:
-            rows = f"{write_weight(sum(self.default_weights))} training rows"
+            rows = count_rows(self, sum(self.default_weights))
             return f"decided by the default, as no rule applies ({rows})"
         coverage = self.rules[i].coverage
-        rows = f"{write_weight(coverage.support)} {COVERED[coverage.rows]}"
+        rows = count_rows(self, coverage.support, COVERED[coverage.rows])
         return f"decided by {rule_text(self, i)} ({rows})"
 
     @property
@@ -161,7 +162,7 @@ class DecisionList(ClassModel):
     def _preamble(self, *, exact: bool) -> str:
         name = self.shown_names[int(np.argmax(self.default))]
         (title, said), *_ = self._share_cell(self.default, exact).items()
-        rows = f"{write_weight(sum(self.default_weights))} training rows"
+        rows = count_rows(self, sum(self.default_weights))
         where = "where no rule applies" if self.rules else "always"
         lines = [f"{where}: {name} with {title} {said} ({rows})"]
         if self.rules:
@@ -187,12 +188,14 @@ def first_of(covers: NDArray[np.bool_]) -> NDArray[np.intp]:
     return first
 
 
-def failure_text(rule: Rule, table: Table, row: int) -> str:
+def failure_text(model: ClassModel, rule: Rule, table: Table, row: int) -> str:
     """Write the conditions of a rule that fail on a row, with the values that they meet."""
     if not isinstance(rule.body, Conjunction):
         return f"not ({rule.body})"
     failed = [c for c in rule.body.conditions if not c.holds(table[c.column])[row]]
-    return " and ".join(f"{c} fails ({value_text(table, c.column, row)})" for c in failed)
+    texts = [write_condition(condition, model.scales) for condition in failed]
+    values = [value_text(table, condition.column, row) for condition in failed]
+    return " and ".join(f"{t} fails ({v})" for t, v in zip(texts, values, strict=True))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

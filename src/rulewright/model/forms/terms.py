@@ -13,7 +13,7 @@ from rulewright.data import NUMBER, WEIGHT, Fields, Part, Schema, Table, define,
 from rulewright.model.class_explanation import Added
 from rulewright.model.document import json_list
 from rulewright.model.explanation import rule_text
-from rulewright.model.scale_ends import write_condition
+from rulewright.model.scales import write_condition
 from rulewright.model.text import escape_line
 from rulewright.programs import Node, nodes
 from rulewright.rules import (
@@ -125,7 +125,7 @@ class AddedParts(NamedTuple):
         numbers = [self.model.numbers[i] for i in entry.places]
         value = float(self.table[entry.steps[0].body.column].values[row])
         body = next(step.body for step in entry.steps if step.body.accepts(value))
-        text = write_condition(body, self.model.scale_ends)
+        text = write_condition(body, self.model.scales)
         return f"rules {min(numbers)}-{max(numbers)}: {text}"
 
     def lines(self, row: int) -> list[tuple[LinearTerm, int, float]]:

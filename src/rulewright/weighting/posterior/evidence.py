@@ -70,7 +70,7 @@ def log_evidence(
         after = judged if learned is None else seen + judged
         return math.fsum((log_marginal(after) - before).tolist())
     with np.errstate(divide="ignore", invalid="ignore"):
-        chances = _chances(seen, estimator, prior, m)
+        chances = region_shares(seen, estimator, prior, m)
         return math.fsum(np.where(judged > 0.0, xlogy(judged, chances), 0.0).ravel().tolist())
 
 
@@ -90,14 +90,22 @@ def log_marginal(counts: ArrayLike, alpha: float = 1.0) -> FloatArray:
     return found
 
 
-def _chances(
-    seen: FloatArray, estimator: Estimator, prior: ArrayLike | None, m: float
+def region_shares(
+    counts: ArrayLike,
+    estimator: Estimator = "ml",
+    prior: ArrayLike | None = None,
+    m: float = 2.0,
 ) -> FloatArray:
-    """Estimate the probability of each class in each region."""
+    """Estimate the probability of each class in each region, as `log_evidence` does.
+
+    Regions without rows have zeros by "ml". The likelihood integrated over all shares gives the
+    next row the Laplace estimate.
+    """
+    seen = np.atleast_2d(np.asarray(counts, dtype=np.float64))
     totals = seen.sum(axis=1, keepdims=True)
     if estimator == "ml":
-        return np.where(totals > 0.0, seen / totals, 0.0)
-    if estimator == "laplace":
+        return np.asarray(seen / np.where(totals > 0.0, totals, 1.0))
+    if estimator in ("laplace", "integrated"):
         return np.asarray((seen + 1.0) / (totals + seen.shape[1]))
     if not 0.0 < m < math.inf:
         raise ValueError(f"m={m} must be above 0 and finite")

@@ -160,8 +160,8 @@ def thesis45_report(records: Sequence[Record], extent: Extent) -> Report:
     """Compare with Table 4.5 of the thesis."""
     text = (
         "Rückert: *A statistical approach to rule learning*, thesis, 2008, protocol P2: 35 sets, "
-        "numbers in ten intervals of equal frequency, missing as a value; bagging with 20 samples "
-        "is scikit-learn's. JRip is WEKA's RIPPER."
+        "numbers in ten intervals of equal frequency, missing as a value; bagging is a majority "
+        "vote of 20 bootstrap samples. JRip is WEKA's RIPPER."
     )
     return table_report(THESIS45, text, PART_JRIP, records, extent)
 

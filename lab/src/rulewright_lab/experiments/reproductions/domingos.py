@@ -43,8 +43,14 @@ BASES = {"RISE": "rise", "RIPPER": "ripper"}
 COMBINE: Mapping[str, Mapping[str, Any]] = {
     "vote": {"combine": "vote"},
     "bma": {"combine": "bma", "estimates": "ml"},
-    "tempered": {"combine": "tempered", "estimates": "ml"},
+    "tempered": {"combine": "tempered"},
     "stacking": {"combine": "stacking"},
+}
+PLAIN = "bma, no row left out"
+"""Evidence of RISE by all rows that a rule decides, many of which it grew from."""
+WAYS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "RISE": {**COMBINE, PLAIN: {**COMBINE["bma"], "win_counts": "resubstitution"}},
+    "RIPPER": COMBINE,
 }
 RULE_SETS = (
     *(
@@ -74,8 +80,8 @@ QUICK_FEATURES = 10
 TEXT = (
     "Domingos: *Bayesian model averaging in rule induction*, 1997. First, RISE learns a rule set "
     "on each part of 100 or 500 rows; they vote, each with the accuracy of its winning rule, "
-    "or are averaged by the likelihood of their own part; RIPPER, whose rules win many rows each, "
-    "is run beside it. Second, the rules of C4.5rules and CN2 "
+    "or are averaged by the likelihood of their own part, where each row is left out before a rule "
+    "wins it. RIPPER is run beside it. Second, the rules of C4.5rules and CN2 "
     "that cover a row are combined by the learner itself, or by the three weightings of the paper. "
     "Third, all conjunctions of three of a Boolean features are averaged on labels that are noise. "
     "The paper's splits are not known, nor its 25 sets; ours are three folds."
@@ -105,7 +111,7 @@ def trials(extent: Extent) -> list[Trial | Calculation]:
         )
         for base, kind in BASES.items()
         for size in SIZES
-        for name, how in COMBINE.items()
+        for name, how in WAYS[base].items()
     ]
     parts = [PaperData(name) for name in chosen if name in PARTS_SETS]
     sets = [PaperData(name) for name in chosen if name in RULE_SETS]
@@ -153,7 +159,9 @@ def _parts_grid(records: Sequence[Record], base: str) -> Grid:
     """Show the errors of rule sets on parts, and how many of them count for BMA."""
     errors, spread = figures(records, "error"), figures(records, "perplexity")
     sizes = figures(records, "n_models")
-    labels = [parts_label(base, name, size) for size in SIZES for name in COMBINE]
+    ways = WAYS[base]
+    labels = [parts_label(base, name, size) for size in SIZES for name in ways]
+    bayes = [name for name in ways if name.startswith("bma")]
     rows: list[list[Cell]] = []
     for name in PARTS_SETS:
         if not any((label, name) in errors for label in labels):
@@ -161,10 +169,12 @@ def _parts_grid(records: Sequence[Record], base: str) -> Grid:
         row: list[Cell] = [name]
         row += [errors[who, name].mean if (who, name) in errors else None for who in labels]
         for size in SIZES:
-            pair = parts_label(base, "bma", size), name
-            row += [found[pair].mean if pair in found else None for found in (spread, sizes)]
+            pairs = [(parts_label(base, way, size), name) for way in bayes]
+            row += [spread[pair].mean if pair in spread else None for pair in pairs]
+            row.append(sizes[pairs[0]].mean if pairs[0] in sizes else None)
         rows.append(row)
-    counts = [f"{what} of {size}" for size in SIZES for what in ("effective models", "models")]
+    whats = [f"effective models, {way}" for way in bayes] + ["models"]
+    counts = [f"{what}, of {size}" for size in SIZES for what in whats]
     return Grid(f"Error of {base} on parts", ["data", *labels, *counts], rows)
 
 

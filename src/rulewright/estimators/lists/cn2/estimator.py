@@ -116,6 +116,11 @@ class CN2Classifier(CheckedClassifier[ClassModel]):
         "precision_cv": None,
     }
 
+    @property
+    def _pools_labels(self) -> bool:
+        """Bins take a pooled label for a missing one, which only `=` does not notice."""
+        return not (self.allow_not_equal or self.missing_conditions)
+
     def _warn_of_rows(self, rows: TrainingSet) -> None:
         """Warn about columns with too many labels."""
         warn_of_many_labels(rows, type(self).__name__, EACH_LABEL)

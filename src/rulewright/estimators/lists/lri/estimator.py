@@ -60,10 +60,10 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
     """Many short rules of equal weight per class; the class with most of them wins.
 
     A rule is a disjunction of few terms. Each term is grown greedily to cover rows of its class at
-    minimum cost ``FP + k FN``; k starts at 1 and is doubled until the term covers rows of the
-    class. After every rule the rows are reweighted by ``1 + e^3``, where e is the number of errors
-    that the rules of the class made on the row so far. There is no pruning. A temperature, fitted
-    on out-of-fold votes, converts votes to probabilities.
+    minimum cost ``FP + FN``, as long as a condition lowers it; every condition leaves rows of the
+    class covered. After every rule the rows are reweighted by ``1 + e^3``, where e is the number of
+    errors that the rules of the class made on the row so far. There is no pruning. A temperature,
+    fitted on out-of-fold votes, converts votes to probabilities.
 
     Attributes
     ----------
@@ -229,7 +229,7 @@ class LightRules:
         The training rows.
     labels : int32 array
         Their classes.
-    Their classes.
+    weights : float array
         Their weights.
     grower : RuleGrower
         Grows terms on them.
@@ -255,7 +255,10 @@ class LightRules:
         return fixed_point_unit(float(self.weights.sum())) * 2.0**16
 
     def of_class(self, head: int, check: Callable[[], None]) -> Iterator[Terms]:
-        """Yield the rules of a class; each rule increases the weights of its errors."""
+        """Yield the rules of a class; each rule increases the weights of its errors.
+
+        There are none if no condition covers a row of the class, and `n_rules` otherwise.
+        """
         own, errors = self.labels == head, np.zeros(self.codes.n_rows)
         used, limits = np.zeros(len(self.codes.n_bins), dtype=np.bool_), self.limits
         for t in range(self.n_rules):
@@ -286,18 +289,10 @@ class LightRules:
         return covered, tuple(terms)
 
     def _term(self, rows: RowArray, stats: StatArray, limits: Limits) -> FoundRule | None:
-        """Add conditions with minimum FP + k FN while false positives are covered.
-
-        While the best first condition is no better than covering nothing, k is doubled; then the
-        following conditions are better, too.
-        """
-        histogram, k = kernels.count_histogram(self.codes, rows, stats), 1.0
-        while True:
-            score = Score("errors", unit=self.unit, k=k)
-            found = kernels.scan_histogram(self.codes, histogram, score, limits)
-            if not found.conditions or found.conditions[0].criterion < 0:
-                break
-            k *= 2
+        """Add conditions with minimum FP + FN while errors decrease; the first in any case."""
+        score = Score("errors", unit=self.unit, k=1.0)
+        histogram = kernels.count_histogram(self.codes, rows, stats)
+        found = kernels.scan_histogram(self.codes, histogram, score, limits)
         first = self.grower.make_rule(found)
         if first is None or limits.max_conditions == 1:
             return first

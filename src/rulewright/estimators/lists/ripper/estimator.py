@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rulewright.encoding import MOST_BINS
-from rulewright.estimators.contract.parameters import Integer, Parameter, Real
+from rulewright.estimators.contract.parameters import Choice, Integer, Parameter, Real
 from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.lists.one_class import ClassSums, CoveringClassifier, OneClass
 from rulewright.kernels import ROW, STAT, FloatArray, Op, RowArray, StatArray
@@ -67,9 +67,17 @@ class RipperClassifier(CoveringClassifier):
         default=2 / 3,
     )
 
+    prune_by: str = Parameter(
+        Choice(("laplace", "precision")),
+        "What pruning maximises on its rows: (p + 1) / (p + n + 2), or (p - n) / (p + n) as in the "
+        "paper. They differ for rules that cover almost nothing there.",
+        default="laplace",
+    )
+
     PAPER: ClassVar[Mapping[str, Any]] = {
         "n_optimizations": 2,
         "grow_share": 2 / 3,
+        "prune_by": "precision",
         "max_conditions": None,
         "cut_points": "observed",
         "max_bins": MOST_BINS,
@@ -79,7 +87,8 @@ class RipperClassifier(CoveringClassifier):
     def _rules(self, problem: OneClass, random: np.random.RandomState) -> list[FoundRule]:
         few = count_effective_rows(problem.covering.weights) < LEAST_ROWS
         seeds = itertools.count(int.from_bytes(random.bytes(7), "little"))
-        ripper = Ripper(problem, 1.0 if few else self.grow_share, seeds)
+        criterion = PRUNE_BY[self.prune_by]
+        ripper = Ripper(problem, 1.0 if few else self.grow_share, seeds, criterion)
         return ripper.learn(self.n_optimizations)
 
 
@@ -216,6 +225,16 @@ def purity(covered: ClassSums) -> float:
     return (covered.positive + 1) / (covered.total + 2)
 
 
+def precision(covered: ClassSums) -> float:
+    """Return the paper's pruning criterion, (p - n) / (p + n); the worst without rows."""
+    if not covered.total:
+        return -1.0
+    return (covered.positive - covered.negative) / covered.total
+
+
+PRUNE_BY: Mapping[str, Callable[[ClassSums], float]] = {"laplace": purity, "precision": precision}
+
+
 def fewest_errors(covered: ClassSums) -> float:
     """Return the pruning criterion with other rules fixed: minus the total errors."""
     return covered.positive - covered.negative
@@ -232,10 +251,19 @@ class Ripper:
         Share of the weight that a rule is grown on; the rest prunes it.
     seeds : iterator of int
         One seed for every split of the rows.
+    criterion : function
+        The pruning criterion of new rules.
     """
 
-    def __init__(self, problem: OneClass, grow_share: float, seeds: Iterator[int]) -> None:
+    def __init__(
+        self,
+        problem: OneClass,
+        grow_share: float,
+        seeds: Iterator[int],
+        criterion: Callable[[ClassSums], float] = purity,
+    ) -> None:
         self.problem, self.grow_share, self.seeds = problem, grow_share, seeds
+        self.criterion = criterion
 
     def learn(self, n_optimizations: int) -> list[FoundRule]:
         """Cover the class by rules, then optimise them in rounds."""
@@ -271,7 +299,7 @@ class Ripper:
     def new_rule(self, rows: RowArray) -> CoveringRule | None:
         """Grow a rule on some rows and prune it on the others."""
         grow, prune = self.split(rows)
-        return self.prune(self.problem.grow(grow), prune, purity)
+        return self.prune(self.problem.grow(grow), prune, self.criterion)
 
     def optimise(self, rules: ClassRules) -> ClassRules:
         """Replace each rule by the best of itself, its revision and its replacement."""
