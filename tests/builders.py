@@ -579,6 +579,7 @@ def rise(**changed):
     settings = {
         "q": 1.0,
         "max_passes": None,
+        "part_size": 500,
         "precision_cv": None,
         "class_weight": None,
         "random_state": 0,

@@ -2,42 +2,20 @@
 
 #include <algorithm>
 
+#include "base/count_bits.hpp"
+
 namespace rulewright {
 namespace {
 
 RULEWRIGHT_CLONES
-Stat weigh_words(const Bits* set, const Bits* planes, std::size_t n_words, std::size_t n_planes,
-                 std::size_t begin, std::size_t end) {
-    Stat weight = 0;
-    for (std::size_t i = 0; i < n_planes; ++i) {
-        Stat count = 0;
-        const Bits* plane = planes + i * n_words;
-        for (std::size_t w = begin; w < end; ++w) count += std::popcount(set[w] & plane[w]);
-        weight += count << i;
-    }
-    return weight;
+Stat count_listed(const Bits* column, const Bits* masks, const std::uint32_t* words,
+                  std::size_t n) {
+    Stat count = 0;
+    for (std::size_t i = 0; i < n; ++i) count += std::popcount(column[words[i]] & masks[i]);
+    return count;
 }
 
-// The inner loop of the search: one count per variable and word.
-RULEWRIGHT_CLONES
-void tally_columns(const Bits* bits, std::size_t n_words, const WeighedSet::Word* positives,
-                   std::size_t n_positives, const WeighedSet::Word* negatives,
-                   std::size_t n_negatives, Stat positive_unit, Stat negative_unit,
-                   std::span<const std::uint32_t> variables, Stat* balances) {
-    for (std::size_t v = 0; v < variables.size(); ++v) {
-        const Bits* column = bits + variables[v] * n_words;
-        Stat won = 0, lost = 0;
-        for (std::size_t i = 0; i < n_positives; ++i) {
-            won += static_cast<Stat>(std::popcount(column[positives[i].index] & positives[i].mask))
-                   << positives[i].shift;
-        }
-        for (std::size_t i = 0; i < n_negatives; ++i) {
-            lost += static_cast<Stat>(std::popcount(column[negatives[i].index] & negatives[i].mask))
-                    << negatives[i].shift;
-        }
-        balances[v] = positive_unit * won - negative_unit * lost;
-    }
-}
+constexpr std::size_t kListed = 4;  // runs with fewer than one in so many words are listed
 
 }  // namespace
 
@@ -67,7 +45,11 @@ DnfExamples::DnfExamples(const Bits* bits, std::size_t n_variables, std::size_t 
 }
 
 Stat DnfExamples::weigh(const Bits* set, std::size_t begin, std::size_t end) const {
-    return weigh_words(set, planes_.data(), n_words_, planes_.size() / n_words_, begin, end);
+    Stat weight = 0, times = 1;
+    for (std::size_t first = 0; first < planes_.size(); first += n_words_, times *= 2) {
+        weight += times * count_common(set + begin, planes_.data() + first + begin, end - begin);
+    }
+    return weight;
 }
 
 std::size_t DnfExamples::locate(const Bits* set, std::size_t begin, Stat below) const {
@@ -82,24 +64,49 @@ std::size_t DnfExamples::locate(const Bits* set, std::size_t begin, Stat below) 
 }
 
 void DnfExamples::split(const Bits* set, WeighedSet& into) const {
-    into.positives.clear();
-    into.negatives.clear();
-    std::uint32_t shift = 0;
-    for (std::size_t first = 0; first < planes_.size(); first += n_words_, ++shift) {
-        for (std::size_t w = 0; w < n_words_; ++w) {
-            const Bits mask = set[w] & planes_[first + w];
-            if (mask == 0) continue;
-            auto& words = w < n_positive_words_ ? into.positives : into.negatives;
-            words.push_back({mask, static_cast<std::uint32_t>(w), shift});
-        }
+    into.runs.clear();
+    into.masks.clear();
+    into.words.clear();
+    Stat times = 1;
+    for (std::size_t first = 0; first < planes_.size(); first += n_words_, times *= 2) {
+        const Bits* plane = planes_.data() + first;
+        add_run(set, plane, 0, n_positive_words_, times * positive_unit_, into);
+        add_run(set, plane, n_positive_words_, n_words_, -times * negative_unit_, into);
     }
 }
 
+void DnfExamples::add_run(const Bits* set, const Bits* plane, std::size_t begin, std::size_t end,
+                          Stat unit, WeighedSet& into) const {
+    const auto empty = [&](std::size_t w) { return (set[w] & plane[w]) == 0; };
+    while (begin < end && empty(begin)) ++begin;
+    while (begin < end && empty(end - 1)) --end;
+    std::size_t n_full = 0;
+    for (std::size_t w = begin; w < end; ++w) n_full += empty(w) ? 0 : 1;
+    if (n_full == 0) return;
+    const bool listed = kListed * n_full < end - begin;
+    const std::size_t start = into.masks.size();
+    for (std::size_t w = begin; w < end; ++w) {
+        if (listed && empty(w)) continue;
+        into.masks.push_back(set[w] & plane[w]);
+        into.words.push_back(static_cast<std::uint32_t>(w));
+    }
+    into.runs.push_back({start, into.masks.size(), begin, listed, unit});
+}
+
+// The inner loop of the search: one count per variable and word.
 void DnfExamples::tally(const WeighedSet& set, std::span<const std::uint32_t> variables,
                         std::vector<Stat>& balances) const {
-    balances.resize(variables.size());
-    tally_columns(bits_, n_words_, set.positives.data(), set.positives.size(), set.negatives.data(),
-                  set.negatives.size(), positive_unit_, negative_unit_, variables, balances.data());
+    balances.assign(variables.size(), 0);
+    for (const WeighedSet::Run& run : set.runs) {
+        const Bits* masks = set.masks.data() + run.begin;
+        const std::uint32_t* words = set.words.data() + run.begin;
+        const std::size_t n = run.end - run.begin;
+        for (std::size_t v = 0; v < variables.size(); ++v) {
+            const Bits* column = this->column(variables[v]);
+            balances[v] += run.unit * (run.listed ? count_listed(column, masks, words, n)
+                                                  : count_common(column + run.first, masks, n));
+        }
+    }
 }
 
 Stat DnfExamples::balance(const Bits* set) const {

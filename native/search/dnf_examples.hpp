@@ -11,14 +11,18 @@
 
 namespace rulewright {
 
-// A weighted set of examples, without its empty words: every entry counts its bits 2^shift times.
+// A weighted set of examples as runs of words, each of one class and one bit of the weights. A run
+// without its empty words lists which words it has; one with few of them is a plain range.
 struct WeighedSet {
-    struct Word {
-        Bits mask;
-        std::uint32_t index;
-        std::uint32_t shift;
+    struct Run {
+        std::size_t begin, end;  // of the masks
+        std::size_t first;       // word of the first mask, of a range
+        bool listed;
+        Stat unit;  // what an example counts, negatives below 0
     };
-    std::vector<Word> positives, negatives;
+    std::vector<Run> runs;
+    std::vector<Bits> masks;
+    std::vector<std::uint32_t> words;  // of each mask
 };
 
 class DnfExamples {
@@ -47,6 +51,9 @@ class DnfExamples {
     Stat balance(const Bits* set) const;
 
   private:
+    void add_run(const Bits* set, const Bits* plane, std::size_t begin, std::size_t end, Stat unit,
+                 WeighedSet& into) const;
+
     const Bits* bits_;
     std::size_t n_variables_, n_positive_words_, n_words_;
     Stat positive_unit_, negative_unit_;

@@ -10,7 +10,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::int32_t kNone = -1, kUnknown = -2;
-constexpr std::size_t kRows = 32;  // that are compared with a rule at a time
+constexpr std::size_t kRows = 32;                        // that are compared with a rule at a time
+constexpr std::size_t kMostKept = std::size_t{1} << 23;  // rows of all attempts that are kept
 
 }  // namespace
 
@@ -28,8 +29,8 @@ RiseSearch::RiseSearch(const RiseRows& rows)
       nearest_(rows.size(), kUnknown),
       winners_(rows.size(), kNone),
       distances_(rows.size(), kInfinity),
+      attempts_(rows.size()),
       tried_{std::vector<double>(n_columns_), std::vector<double>(n_columns_), {}, {}, 0, 0, 0},
-      far_(rows.size()),
       done_(rows.size() == 0) {
     for (std::size_t i = 0; i < lows_.size(); ++i) {
         if (lows_[i] == lows_[i]) continue;
@@ -57,7 +58,9 @@ std::size_t RiseSearch::start(std::uint64_t n_steps, int n_threads) {
     const std::size_t n = rows_.size(), first = n_started_ % n;
     const bool covers = n_started_ < n;
     std::vector<Win> found(static_cast<std::size_t>(std::min<std::uint64_t>(n_steps, n - first)));
-    for (std::size_t i = 0; i < found.size(); ++i) found[i].row = static_cast<Row>(first + i);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        found[i] = {static_cast<Row>(first + i), kNone, kInfinity};
+    }
     const std::size_t n_blocks = (found.size() + kRows - 1) / kRows;
     parallel_for(n_blocks, n_threads, [&](std::size_t block) {
         const std::size_t begin = block * kRows, size = std::min(kRows, found.size() - begin);
@@ -111,10 +114,10 @@ void RiseSearch::measure(std::size_t rule) {
     laplace_[rule] = rows_.laplace(correct_[rule], covered_[rule]);
 }
 
-// Finds the rules that classify rows left out. A rule meets all of the rows before the next one is
-// looked at, which is kinder to the caches than the other way round.
+// Finds the rules that classify rows left out, among those that are as near as the given ones. A
+// rule meets all of the rows before the next one is looked at, which is kinder to the caches than
+// the other way round.
 void RiseSearch::choose(std::span<Win> wins) const {
-    for (Win& win : wins) win = {win.row, kNone, kInfinity};
     for (std::size_t rule = 0; rule < rows_.size(); ++rule) {
         if (alive_[rule] == 0) continue;
         for (Win& win : wins) {
@@ -147,18 +150,32 @@ void RiseSearch::generalise(std::size_t rule) {
     if (alive_[rule] == 0 || nearest_[rule] == kNone) return;
     if (nearest_[rule] == kUnknown) nearest_[rule] = nearest_uncovered(rule);
     if (nearest_[rule] == kNone) return;
-    make(rule, static_cast<std::size_t>(nearest_[rule]));
+    Attempt& attempt = attempts_[rule];
+    const bool again = attempt.known;
+    if (!again) {
+        make(rule);
+        survey(rule);
+    }
+    look(rule, rows_.laplace(attempt.correct, attempt.covered));
+    Stat gain = 0, hope = 0;
+    for (const Win& win : taken_) gain += change(win);
+    for (const Win& win : lost_) hope += is_right(win.row, win.rule) ? 0 : rows_.weights[win.row];
+    if (gain + hope < 0) return keep(attempt);
+    if (again) make(rule);
     swap_tried(rule);
-    const Stat gain = claim(rule);
+    gain += claim();
     if (gain < 0) {
         swap_tried(rule);
-        return;
+        return keep(attempt);
     }
     accuracy_ += gain;
     nearest_[rule] = kUnknown;
-    for (const Win& win : taken_) {
-        winners_[win.row] = win.rule;
-        distances_[win.row] = win.distance;
+    forget(attempt);
+    for (const std::vector<Win>* wins : {&taken_, &lost_}) {
+        for (const Win& win : *wins) {
+            winners_[win.row] = win.rule;
+            distances_[win.row] = win.distance;
+        }
     }
     merge(rule);
 }
@@ -214,22 +231,52 @@ void RiseSearch::stretch_makers(std::size_t rule, std::size_t row) {
                              distance(gaps_[rule], rows_.row(row), kInfinity)});
 }
 
-// Makes the most specific generalisation of a rule that covers a row.
-void RiseSearch::make(std::size_t rule, std::size_t row) {
+// Makes the most specific generalisation of a rule that covers the nearest row.
+void RiseSearch::make(std::size_t rule) {
+    const auto row = static_cast<std::size_t>(nearest_[rule]);
     std::copy(lows(rule), lows(rule) + n_columns_, tried_.low.begin());
     std::copy(highs(rule), highs(rule) + n_columns_, tried_.high.begin());
     stretch(tried_.low.data(), tried_.high.data(), rows_.row(row));
     stretch_makers(rule, row);
     tried_.gaps = gaps(tried_.low.data(), tried_.high.data());
-    tried_.covered = tried_.correct = 0;
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-        far_[i] = distance(tried_.gaps, rows_.row(i), distances_[i]);
-        if (far_[i] != 0) continue;
-        tried_.covered += rows_.weights[i];
-        if (rows_.labels[i] == rows_.labels[rule]) tried_.correct += rows_.weights[i];
-    }
-    for (const Maker& maker : tried_.makers) far_[maker.row] = maker.distance;
+    tried_.covered = attempts_[rule].covered;
+    tried_.correct = attempts_[rule].correct;
     tried_.laplace = rows_.laplace(tried_.correct, tried_.covered);
+}
+
+// Finds what the tried rule covers and comes near to.
+void RiseSearch::survey(std::size_t rule) {
+    tried_.covered = tried_.correct = 0;
+    Attempt& attempt = attempts_[rule];
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+        double found = distance(tried_.gaps, rows_.row(row), distances_[row]);
+        if (found > distances_[row]) continue;
+        if (found == 0) {
+            tried_.covered += rows_.weights[row];
+            if (rows_.labels[row] == rows_.labels[rule]) tried_.correct += rows_.weights[row];
+        }
+        for (const Maker& maker : tried_.makers) {
+            if (maker.row == row) found = maker.distance;
+        }
+        if (found <= distances_[row]) attempt.near.push_back({static_cast<Row>(row), found});
+    }
+    tried_.laplace = rows_.laplace(tried_.correct, tried_.covered);
+    attempt.covered = tried_.covered;
+    attempt.correct = tried_.correct;
+}
+
+// Keeps what is known of a rule that was refused, while there is room.
+void RiseSearch::keep(Attempt& attempt) {
+    if (attempt.known) return;
+    attempt.known = n_kept_ + attempt.near.size() <= kMostKept;
+    if (!attempt.known) return forget(attempt);
+    attempt.near.shrink_to_fit();
+    n_kept_ += attempt.near.size();
+}
+
+void RiseSearch::forget(Attempt& attempt) {
+    if (attempt.known) n_kept_ -= attempt.near.size();
+    attempt = {};
 }
 
 // Puts the tried rule in its place, or back.
@@ -244,35 +291,32 @@ void RiseSearch::swap_tried(std::size_t rule) {
     std::swap(tried_.laplace, laplace_[rule]);
 }
 
-// Finds the rows whose winner or distance changes with a rule that was generalised: those it takes,
-// and those it loses.
-void RiseSearch::look(std::size_t rule) {
+// Finds the rows whose winner or distance would change with a generalised rule of this accuracy:
+// those that it takes, and those that it may lose.
+void RiseSearch::look(std::size_t rule, double laplace) {
     const auto own = static_cast<std::int32_t>(rule);
-    const bool weaker = laplace_[rule] < tried_.laplace;
+    const double before = std::exchange(laplace_[rule], laplace);
     taken_.clear();
     lost_.clear();
-    for (std::size_t row = 0; row < rows_.size(); ++row) {
-        const bool nearer = far_[row] < distances_[row];
-        const Win win{static_cast<Row>(row), own, far_[row]};
-        if (winners_[row] == own) {
+    for (const Near& near : attempts_[rule].near) {
+        const Win win{near.row, own, near.distance};
+        const bool nearer = near.distance < distances_[near.row];
+        const std::int32_t winner = winners_[near.row];
+        if (winner == own) {
             if (nearer) taken_.push_back(win);
-            if (!nearer && weaker) lost_.push_back(win);
-        } else if (nearer || (far_[row] == distances_[row] && beats(rule, winners_[row]))) {
+            if (!nearer && laplace < before) lost_.push_back(win);
+        } else if (nearer || (near.distance == distances_[near.row] && beats(rule, winner))) {
             taken_.push_back(win);
         }
     }
+    laplace_[rule] = before;
 }
 
-// Finds the new winners; returns how the accuracy changes, or any negative number if it falls.
-Stat RiseSearch::claim(std::size_t rule) {
-    look(rule);
-    Stat gain = 0, hope = 0;
-    for (const Win& win : taken_) gain += change(win);
-    for (const Win& win : lost_) hope += is_right(win.row, win.rule) ? 0 : rows_.weights[win.row];
-    if (gain + hope < 0) return gain + hope;
+// Finds the new winners of the rows that may be lost; returns how the accuracy changes with them.
+Stat RiseSearch::claim() {
     choose(lost_);
+    Stat gain = 0;
     for (const Win& win : lost_) gain += change(win);
-    taken_.insert(taken_.end(), lost_.begin(), lost_.end());
     return gain;
 }
 
@@ -316,6 +360,8 @@ void RiseSearch::merge(std::size_t rule) {
         makers.push_back(other_own->distance < own.distance ? *other_own : std::move(own));
     }
     makers_[kept] = std::move(makers);
+    forget(attempts_[kept]);
+    forget(attempts_[gone]);
 }
 
 std::vector<std::int32_t> RiseSearch::alive() const {

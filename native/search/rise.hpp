@@ -10,13 +10,15 @@
 //
 // Every row keeps its winner and the distance to it. A generalised rule can only come nearer, so a
 // row is looked at again only where the new distance is at most that of its winner, and meets all
-// rules only where its winner became less accurate. Of equal rules the older is kept; it is as near
-// to a row as the nearer of them, so no row changes its class.
+// rules only where its winner became less accurate. Winners never move away either: a rule that was
+// refused is tried in later passes on the rows that it came near to, and on no others.
+// Of equal rules the older is kept; it is as near to a row as the nearer of them, so no row changes
+// its class.
 //
 // Work is cut into steps: one for each rule (what it covers), one for each row (its winner), then
 // one for each rule and pass. Cost: O(rows x columns) a step, and again for each row that meets all
-// rules. Invariants: the winners are those of the rules at any time, accuracy never falls, the
-// number of rules never rises.
+// rules; O(rows near to it) where a rule is tried again. Invariants: the winners are those of the
+// rules at any time, accuracy never falls, the number of rules never rises.
 #pragma once
 
 #include <vector>
@@ -70,6 +72,17 @@ class RiseSearch {
         std::vector<double> low, high;  // what the others make; nothing if there is no other
         double distance;                // of that
     };
+    struct Near {
+        Row row;
+        double distance;
+    };
+    // What a rule would cover once it is generalised, and the rows at most as far from it as from
+    // their winners.
+    struct Attempt {
+        bool known = false;
+        Stat covered = 0, correct = 0;
+        std::vector<Near> near;
+    };
     struct Rule {
         std::vector<double> low, high;
         std::vector<Gap> gaps;  // its conditions
@@ -88,10 +101,13 @@ class RiseSearch {
     std::int32_t nearest_uncovered(std::size_t rule) const;
     void stretch(double* low, double* high, const double* row) const;
     void stretch_makers(std::size_t rule, std::size_t row);
-    void make(std::size_t rule, std::size_t row);
+    void make(std::size_t rule);
+    void survey(std::size_t rule);
     void swap_tried(std::size_t rule);
-    void look(std::size_t rule);
-    Stat claim(std::size_t rule);
+    void keep(Attempt& attempt);
+    void forget(Attempt& attempt);
+    void look(std::size_t rule, double laplace);
+    Stat claim();
     bool is_right(std::size_t row, std::int32_t rule) const;
     Stat change(const Win& win) const;
     void merge(std::size_t rule);
@@ -109,8 +125,9 @@ class RiseSearch {
     std::vector<std::int32_t> nearest_;  // kNone, kUnknown or the row a rule would be stretched to
     std::vector<std::int32_t> winners_;
     std::vector<double> distances_;
-    Rule tried_;               // the generalised rule; once it is in its place, the one before
-    std::vector<double> far_;  // its distances to the rows, where they are at most the winners'
+    std::vector<Attempt> attempts_;  // of the rules
+    std::size_t n_kept_ = 0;         // rows of the attempts that are known
+    Rule tried_;                     // the generalised rule; in its place, the one before
     std::vector<Win> taken_, lost_;  // what changes with it
     Stat accuracy_ = 0, before_ = 0, first_ = 0;
     std::int64_t n_passes_ = 0;

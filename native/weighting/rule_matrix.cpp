@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/count_bits.hpp"
 #include "base/parallel.hpp"
 
 namespace rulewright {
@@ -162,15 +163,6 @@ void add_to_word(const RuleMatrix& matrix, ColumnIds columns, const double* step
     }
 }
 
-RULEWRIGHT_CLONES
-std::uint64_t count_both(const Bits* a, const Bits* b, std::size_t n_words) {
-    std::uint64_t count = 0;
-    for (std::size_t w = 0; w < n_words; ++w) {
-        count += static_cast<std::uint64_t>(std::popcount(a[w] & b[w]));
-    }
-    return count;
-}
-
 }  // namespace
 
 std::vector<std::uint32_t> count_covers(const Bits* covers, std::size_t n_covers,
@@ -178,7 +170,7 @@ std::vector<std::uint32_t> count_covers(const Bits* covers, std::size_t n_covers
     std::vector<std::uint32_t> counts(n_covers);
     for (std::size_t j = 0; j < n_covers; ++j) {
         const Bits* cover = covers + j * n_words;
-        counts[j] = static_cast<std::uint32_t>(count_both(cover, cover, n_words));
+        counts[j] = static_cast<std::uint32_t>(count_common(cover, cover, n_words));
     }
     return counts;
 }
@@ -286,10 +278,10 @@ std::vector<double> cross_products(const RuleMatrix& matrix, ColumnIds columns, 
         parallel_for((n + kTile - 1) / kTile, n_threads, [&](std::size_t tile) {
             for (std::size_t k = tile * kTile; k < std::min(n, (tile + 1) * kTile); ++k) {
                 const auto b = static_cast<std::size_t>(others[k]);
-                products[i * n + k] =
-                    matrix.is_cover(b)
-                        ? static_cast<double>(count_both(matrix.cover(a), matrix.cover(b), n_words))
-                        : column_sum(matrix, b, weighted.data());
+                products[i * n + k] = matrix.is_cover(b)
+                                          ? static_cast<double>(count_common(
+                                                matrix.cover(a), matrix.cover(b), n_words))
+                                          : column_sum(matrix, b, weighted.data());
             }
         });
     }

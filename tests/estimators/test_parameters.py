@@ -235,6 +235,7 @@ ALLOWED = {
     ("rumble", "max_rules", None),
     ("rumble", "max_candidates", None),
     ("cn2", "rules_per_class", None),
+    ("rise", "part_size", None),
     *((name, "max_conditions", None) for name in LEARNERS if name != "lri"),
     *((name, "max_bins", None) for name in LEARNERS if name not in ENCODED),
 }

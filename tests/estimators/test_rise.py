@@ -8,7 +8,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from builders import mixed_table, rise
 from rulewright.data import DataWarning, TrainingSet, read_table
-from rulewright.estimators.nearest import estimator
+from rulewright.estimators.nearest import estimator, parts
 from rulewright.estimators.nearest.estimator import SMOOTHING
 from rulewright.estimators.nearest.examples import Examples
 from rulewright.programs.distances import LabelDistance
@@ -209,13 +209,36 @@ def test_heavy_classes_win():
     assert set(plain.predict(X)) == {0, 1}
 
 
-def test_many_rows_are_warned_of(monkeypatch):
-    """Quadratic time comes with a warning that names the remedy."""
+def test_many_rows_are_learned_in_parts(monkeypatch):
+    """Beyond a number of distinct rows, parts are announced in a warning and in the summary."""
+    monkeypatch.setattr(parts, "MANY_ROWS", 50)
     monkeypatch.setattr(estimator, "MANY_ROWS", 50)
-    X, y = mixed_table(np.random.default_rng(8), 60)
-    with pytest.warns(UserWarning, match="60 distinct rows.*learns from parts"):
-        rise().fit(X, y)
-    rise().fit({name: values[:40] for name, values in X.items()}, y[:40])
+    X, y = mixed_table(np.random.default_rng(8), 90, continuous=True)
+    with pytest.warns(UserWarning, match="90 distinct rows in 3 parts.*part_size=None"):
+        est = rise(part_size=30).fit(X, y)
+    assert est.model_.summary["n_parts"] == 3
+    few = {name: values[:40] for name, values in X.items()}
+    assert rise(part_size=30).fit(few, y[:40]).model_.summary["n_parts"] == 1
+    assert rise(part_size=None).fit(X, y).model_.summary["n_parts"] == 1
+
+
+@pytest.mark.filterwarnings("ignore:RISE generalises")
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_are_won_by_rules_of_all_parts(seed, monkeypatch):
+    """Without generalisation parts are the nearest neighbour too; the order of rows is nothing."""
+    monkeypatch.setattr(parts, "MANY_ROWS", 50)
+    monkeypatch.setattr(estimator, "MANY_ROWS", 50)
+    X, y = mixed_table(np.random.default_rng(seed), 120, continuous=True)
+    whole, split = (rise(max_passes=0, part_size=size).fit(X, y) for size in (None, 25))
+    assert whole.accuracy_ == split.accuracy_
+    one, two = ([(r.body, r.head) for r in est.model_.rules] for est in (whole, split))
+    assert one == two
+    generalised = rise(part_size=25).fit(X, y)
+    assert len(generalised.model_) < 120
+    assert generalised.accuracy_ > split.accuracy_
+    order = np.random.default_rng(seed).permutation(120)
+    again = rise(part_size=25).fit({k: np.asarray(v)[order] for k, v in X.items()}, y[order])
+    assert str(again.model_) == str(generalised.model_)
 
 
 def test_nominal_rules_become_short():

@@ -207,7 +207,7 @@ def test_a_path_that_has_ended_stays_there():
 def test_few_rows_get_lines_only():
     """Below 40 rows trees are not grown, and a warning says so."""
     X, y = mixed(30)
-    with pytest.warns(UserWarning, match="30 effective rows are too few to grow trees"):
+    with pytest.warns(UserWarning, match="effective rows.*too few to grow trees"):
         model = small().fit(X, y).model_
     assert len(model) == 0
     assert model.linear

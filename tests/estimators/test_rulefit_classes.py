@@ -1,5 +1,7 @@
 """RuleFit for classes: scores of two and of several classes, settings, solvers, probabilities."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -194,3 +196,16 @@ def test_rules_of_a_forest_are_weighted(rows):
     assert est.model_.rules
     assert {rule.body for rule in est.model_.rules} <= set(rules)
     assert est.score(numbers, y) > 0.65
+
+
+@pytest.mark.parametrize(("n_positives", "grows"), [(3, False), (60, True)])
+def test_rare_classes_count_as_few_rows(n_positives, grows):
+    """With a share q of positives, 4 q (1 - q) of the rows count: three of 300 grow no trees."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), np.arange(300) < n_positives
+    X[y] += 1.0
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        est = RuleFitClassifier(max_candidates=30, random_state=0).fit(X, y)
+    assert any("too few to grow trees" in str(one.message) for one in caught) != grows
+    assert grows or not est.model_.rules

@@ -279,3 +279,17 @@ def test_simplifying_costs_nothing(seed, k):
     for t in range(len(formula)):
         fewer = formula[:t] + formula[t + 1 :]
         assert (covers(X, fewer) != y).sum() > errors
+
+
+@pytest.mark.parametrize("most_weight", [1, 5])
+def test_changes_are_counted_right_in_sets_of_many_and_of_few_words(most_weight):
+    """Long and sparse sets of rows, whose words are counted in different ways, agree with recounts.
+
+    Eight variables are true in one row of 300, so that terms with them leave few words.
+    """
+    rng = np.random.default_rng(most_weight)
+    X, y = noisy(0, n_rows=3000, n_variables=40)
+    X[:, 32:] = rng.random((3000, 8)) < 1 / 300
+    y |= X[:, 32:].any(axis=1)
+    weights = rng.integers(1, most_weight + 1, 3000)
+    search_dnf(X, y, 6, max_steps=300, sample_weight=weights, random_state=0, check=True)

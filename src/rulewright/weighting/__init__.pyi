@@ -12,9 +12,7 @@ from .l1.datafits import Ramp as Ramp
 from .l1.datafits import Squared as Squared
 from .l1.design import Design as Design
 from .l1.design import RuleScale as RuleScale
-from .l1.first_order import FPC as FPC
-from .l1.first_order import SPGL1 as SPGL1
-from .l1.first_order import project as project
+from .l1.fpc import FPC as FPC
 from .l1.lines import LineFit as LineFit
 from .l1.multinomial import Multinomial as Multinomial
 from .l1.multinomial import selections as selections
@@ -25,6 +23,8 @@ from .l1.problem import L1Solution as L1Solution
 from .l1.problem import Path as Path
 from .l1.problem import Solver as Solver
 from .l1.problem import is_saturated as is_saturated
+from .l1.spgl1 import SPGL1 as SPGL1
+from .l1.spgl1 import project as project
 from .likelihood import LARGEST_STEP as LARGEST_STEP
 from .likelihood import MOST_FINE_ROWS as MOST_FINE_ROWS
 from .likelihood import ClassLogLikelihood as ClassLogLikelihood

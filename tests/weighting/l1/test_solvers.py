@@ -51,6 +51,15 @@ def assert_optimal(problem, solution, x, dense, y):
     assert abs(w @ r) / n <= 1e-9
 
 
+@pytest.mark.parametrize("solver", [CoordinateDescent(), FPC(), SPGL1()], ids=repr)
+def test_default_tolerances_meet_the_conditions_of_optimality(solver):
+    """T1 holds along the whole path without any setting, also with more columns than rows."""
+    for options in ({}, {"n_dense": 4}, {"n_rows": 150, "n_rules": 300}):
+        problem = problem_of(1, **options)
+        violations = [solution.kkt for solution in solver.path(problem).solutions]
+        assert max(violations) <= 1e-6 * problem.largest_penalty
+
+
 @pytest.mark.parametrize("name", EXACT)
 @pytest.mark.parametrize("n_dense", [0, 2])
 @pytest.mark.parametrize("rule_scale", ["none", "support"])

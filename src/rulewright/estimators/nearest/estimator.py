@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -12,16 +13,23 @@ from rulewright import kernels
 from rulewright.estimators.contract.parameters import Integer, Parameter, Real
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.work import check_work
+from rulewright.estimators.folds.folds import run_parallel
 from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.estimators.lists.assembly import with_head_on_top
 from rulewright.estimators.nearest.examples import Examples
+from rulewright.estimators.nearest.parts import (
+    MANY_ROWS,
+    Generalised,
+    join_parts,
+    split_examples,
+)
 from rulewright.model import NearestRules
 from rulewright.programs import Distance, NumberDistance, distance_columns
 from rulewright.rules import Condition, Conjunction, Coverage, Labels, Presence, Range, Rule, Says
 from rulewright.search import Slices
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable, Mapping
 
     from numpy.typing import NDArray
 
@@ -32,9 +40,6 @@ SMOOTHING = 10.0
 """Number of rows, at the accuracy of the nearest neighbour, added to the rows won by a rule: rules
 were chosen for the rows they won (the value minimises log-loss on data of scikit-learn)."""
 
-MANY_ROWS = 10_000
-"""Number of rows beyond which a fit warns: its time is quadratic in them."""
-
 
 class RISEClassifier(CheckedClassifier[NearestRules]):
     """Rules that start as the training rows and are generalised; the nearest rule decides.
@@ -44,7 +49,10 @@ class RISEClassifier(CheckedClassifier[NearestRules]):
     accuracy of all rules does not drop. Passes over the rules end with a pass without gain. Without
     any generalisation this is the nearest-neighbour classifier.
 
-    Time is quadratic in the number of distinct rows: split more than 10,000 rows into parts.
+    Time is at least quadratic in the number of rows that are generalised together. More than 4,000
+    distinct rows are therefore split into parts of `part_size` rows: rules are generalised within
+    their part, and the rules of all parts form the model. The fit warns, and
+    ``summary["n_parts"]`` is the number of parts.
 
     Attributes
     ----------
@@ -80,6 +88,28 @@ class RISEClassifier(CheckedClassifier[NearestRules]):
         default=None,
     )
 
+    part_size: int | None = Parameter(
+        Integer(2, optional=True),
+        "Number of distinct rows per part if there are more than 4,000; None: no parts.",
+        default=250,
+    )
+
+    PAPER: ClassVar[Mapping[str, Any]] = {"part_size": None, "precision_cv": None}
+
+    def _warn_of_rows(self, rows: TrainingSet) -> None:
+        """Warn that the rows are split into parts."""
+        if self.part_size is None or rows.n_rows <= MANY_ROWS:
+            return
+        examples = Examples.of(rows, repeat=self.class_weight is None)
+        if (n_parts := len(split_examples(examples, self.part_size))) > 1:
+            warnings.warn(
+                f"RISE generalises the {len(examples.rows)} distinct rows in {n_parts} parts, "
+                "because its time is quadratic in the rows of a part: part_size sets their size, "
+                "part_size=None generalises all rows together",
+                UserWarning,
+                stacklevel=4,
+            )
+
     def _learn(self, rows: TrainingSet) -> NearestRules:
         check_random_state(self.random_state)  # validated, but not used
         # Class weights are not repetitions: a row with a large class weight is still one row.
@@ -87,16 +117,14 @@ class RISEClassifier(CheckedClassifier[NearestRules]):
         self.accuracy_, self.n_passes_, summary = 1.0, 0, self._summary(rows)
         if len(np.unique(examples.rows.labels)) == 1:
             return make_single_class_model(examples, summary)
-        distances = examples.distances(self.q)
+        distances, parts = examples.distances(self.q), split_examples(examples, self.part_size)
         check_work(
             self,
             float(len(examples.rows)) ** 2 * len(distances),
             "comparisons of values (distinct rows x distinct rows x columns)",
             "Use AveragedRulesClassifier('rise'), which learns from parts, or a sample of the rows",
         )
-        if len(examples.rows) > MANY_ROWS:
-            self._warn(len(examples.rows))
-        search = self._search(examples, distances)
+        search = self._generalise(examples, distances, parts)
         self.accuracy_ = search.accuracy / int(examples.weights.sum())
         self.n_passes_ = search.n_passes
         first = examples.smoothed_share(search.first_accuracy)
@@ -105,10 +133,34 @@ class RISEClassifier(CheckedClassifier[NearestRules]):
             "first_accuracy": first,
             "n_passes": self.n_passes_,
             "n_examples": len(examples.rows),
+            "n_parts": len(parts),
         }
-        return make_nearest_rules(examples, distances, search.state(), first, summary)
+        return make_nearest_rules(examples, distances, search.state, first, summary)
 
-    def _search(self, examples: Examples, distances: tuple[Distance, ...]) -> kernels.RiseSearch:
+    def _generalise(
+        self,
+        examples: Examples,
+        distances: tuple[Distance, ...],
+        parts: list[NDArray[np.intp]],
+    ) -> Generalised:
+        """Generalise the rules of each part, and join them."""
+        show, n_steps = bool(self.verbose), 3 * len(examples.rows)
+        with progress_bar("generalising rules", n_steps, show) as advance:
+            search = partial(self._search, distances, advance if show else None)
+            if len(parts) == 1:
+                return search(examples, self._n_threads, lambda: None)
+            tasks = [partial(search, examples.take(part), 1) for part in parts]
+            found = run_parallel(tasks, self._n_threads)
+        return join_parts(examples, distances, parts, found, self._n_threads)
+
+    def _search(
+        self,
+        distances: tuple[Distance, ...],
+        advance: Callable[[], None] | None,
+        examples: Examples,
+        n_threads: int,
+        check: Callable[[], None],
+    ) -> Generalised:
         """Run the search in slices, so that Ctrl-C works."""
         search = kernels.RiseSearch(
             examples.values(distances),
@@ -120,22 +172,14 @@ class RISEClassifier(CheckedClassifier[NearestRules]):
             examples.unit,
             -1 if self.max_passes is None else self.max_passes,
         )
-        slices, n_rows, show = Slices(None, None), len(examples.rows), bool(self.verbose)
-        with progress_bar("generalising rules", 3 * n_rows, show) as advance:
-            while search.advance(slices.size, self._n_threads):
-                for _ in range(slices.size if show else 0):
+        slices = Slices(None, None)
+        while search.advance(slices.size, n_threads):
+            check()
+            if advance is not None:
+                for _ in range(slices.size):
                     advance()
-                slices.go_on(0, lambda: 0.0)
-        return search
-
-    def _warn(self, n_rows: int) -> None:
-        warnings.warn(
-            f"RISE compares every rule with every row, so its time is quadratic in the {n_rows} "
-            "distinct rows. Use AveragedRulesClassifier('rise'), which learns from parts, "
-            f"or a sample of at most {MANY_ROWS} rows.",
-            UserWarning,
-            stacklevel=4,
-        )
+            slices.go_on(0, lambda: 0.0)
+        return Generalised(search.accuracy, search.first_accuracy, search.n_passes, search.state())
 
 
 def make_nearest_rules(
@@ -154,7 +198,7 @@ def make_nearest_rules(
     number: dict[Hashable, int] = {}
     found: list[tuple[Conjunction, int]] = []
     place = np.zeros(len(rows), dtype=np.intp)  # place in the model of each row's rule
-    for i in _by_preference(examples, state).tolist():
+    for i in examples.by_preference(state).tolist():
         body = _body(examples, distances, state.lows[i], state.highs[i])
         if body.key not in number:
             number[body.key] = len(found)
@@ -204,14 +248,6 @@ def _says(examples: Examples, won: FloatArray, head: int, accuracy: float) -> Sa
     expected[head] = accuracy
     shares = np.array(with_head_on_top(won + SMOOTHING * expected, head)) * examples.class_factors
     return Says(tuple((shares / shares.sum()).tolist()))
-
-
-def _by_preference(examples: Examples, state: RiseState) -> NDArray[np.intp]:
-    """Sort rules by Laplace accuracy on covered rows, then by class frequency, then by age."""
-    covered, correct = state.covered[state.places], state.correct[state.places]
-    laplace = (correct + examples.unit) / (covered + len(examples.ranks) * examples.unit)
-    ranks = examples.ranks[examples.rows.labels[state.places]]
-    return np.lexsort((state.places, ranks, -laplace))
 
 
 def _body(

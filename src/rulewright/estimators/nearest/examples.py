@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,16 @@ from rulewright.programs import Distance, LabelDistance, NumberDistance
 from rulewright.search import merge_equal_rows
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rulewright.data import Column, TrainingSet
-    from rulewright.kernels import ByteArray, FloatArray, IntArray, StatArray
+    from rulewright.kernels import (
+        ByteArray,
+        FloatArray,
+        IntArray,
+        RiseState,
+        StatArray,
+    )
 
 _LARGEST_TOTAL = 50
 """Number of bits of the sum of all weights, in fixed-point steps."""
@@ -76,6 +84,21 @@ class Examples:
     def smoothed_share(self, weight: int) -> float:
         """Return a smoothed share of all rows: one more row inside and one outside."""
         return (weight / self.unit + 1.0) / (int(self.weights.sum()) / self.unit + 2.0)
+
+    def take(self, places: NDArray[np.intp]) -> Examples:
+        """Return some of the rows, with the unit and the ranks of all."""
+        return replace(
+            self,
+            rows=self.rows.take(places),
+            copies=self.copies[places],
+            weights=self.weights[places],
+        )
+
+    def by_preference(self, state: RiseState) -> NDArray[np.intp]:
+        """Sort rules by Laplace accuracy on covered rows, then by class frequency, then by age."""
+        covered, correct = state.covered[state.places], state.correct[state.places]
+        laplace = (correct + self.unit) / (covered + len(self.ranks) * self.unit)
+        return np.lexsort((state.places, self.ranks[self.rows.labels[state.places]], -laplace))
 
     def distances(self, q: float) -> tuple[Distance, ...]:
         """Return the distances of the columns that vary; a copy of a column counts, too."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
+from rulewright.data import TrainingSet
 from rulewright.encoding import bin_table
 from rulewright.estimators.contract.base import RuleEstimator, TableEstimator
 from rulewright.estimators.contract.many_labels import POOLED, warn_of_many_labels
@@ -49,19 +51,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from contextlib import AbstractContextManager
 
-    from rulewright.data import LearningRows, RegressionSet, TrainingSet
+    from rulewright.data import LearningRows, RegressionSet
     from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import BoolArray, FloatArray
     from rulewright.search import GenerationLoss, TreeRules
     from rulewright.weighting import Datafit, L1Solution, RuleScale
 
-SOLVERS = {
-    "coordinate": CoordinateDescent,
+SOLVERS: dict[str, Callable[..., Solver]] = {
+    "coordinate": partial(CoordinateDescent, tolerance=1e-4),
     "pathbuild": PathBuild,
     "spgl1": SPGL1,
     "fpc": FPC,
 }
-"""The solvers by name."""
+"""The solvers by name; held-out losses do not need the precision of the solver's default."""
 
 SOLVER = Named(SOLVERS, Solver)
 
@@ -254,13 +256,14 @@ class CandidateSettings(TableEstimator):
         self, rows: LearningRows[Any], loss: GenerationLoss, seed: int, n_threads: int
     ) -> TreeRules:
         given = () if self.max_candidates == 0 else self._given_rules()
-        effective, subsample = count_effective_rows(rows.weights), self.subsample
-        if subsample is None and effective < FEW_ROWS:
+        effective, subsample = count_balanced_rows(rows), self.subsample
+        if subsample is None and count_effective_rows(rows.weights) < FEW_ROWS:
             subsample = 1.0
         if given is None and effective < FEWEST_ROWS and self.linear:
             warnings.warn(
-                f"{type(self).__name__}: {effective:.0f} effective rows are too few to grow trees "
-                f"(at least {FEWEST_ROWS}): only linear terms are fitted.",
+                f"{type(self).__name__}: {effective:.0f} effective rows (fewer where a class is "
+                f"rare) are too few to grow trees (at least {FEWEST_ROWS}): only linear terms are "
+                "fitted.",
                 stacklevel=4,
             )
             given = ()
@@ -289,6 +292,19 @@ class CandidateSettings(TableEstimator):
             if not isinstance(rule, Conjunction):
                 raise ValueError(f"rules: expected conjunctions, got {type(rule).__name__}")
         return given
+
+
+def count_balanced_rows(rows: LearningRows[Any]) -> float:
+    """Return the effective number of rows, fewer where classes are rare.
+
+    With a share q of positives the factor is 4 q (1 - q), with more classes the Gini impurity as a
+    share of its maximum.
+    """
+    effective = count_effective_rows(rows.weights)
+    if not isinstance(rows, TrainingSet) or len(rows.classes) < 2:
+        return effective
+    n_classes, shares = len(rows.classes), rows.class_weights / rows.total_weight
+    return effective * float(1 - (shares**2).sum()) * n_classes / (n_classes - 1)
 
 
 class RuleFit(CandidateSettings, RuleEstimator[Model], Generic[Model]):

@@ -55,8 +55,8 @@ class CoordinateDescent(Solver):
 
     Parameters
     ----------
-    Maximum duality gap of a solution, as a share of the best constant's loss.
-        constant.
+    tolerance : float
+        Maximum duality gap of a solution, as a share of the best constant's loss.
     mode : {"auto", "covariance", "naive"}
         Store cross-products of columns ("covariance") or the residual ("naive"); squared error
         only.
@@ -66,7 +66,7 @@ class CoordinateDescent(Solver):
         Maximum number of quadratics per penalty.
     """
 
-    tolerance: float = 1e-4
+    tolerance: float = 1e-8
     mode: Mode = "auto"
     max_sweeps: int = 100_000
     max_newton: int = 100

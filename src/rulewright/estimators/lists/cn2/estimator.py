@@ -239,10 +239,11 @@ class CoveringSearch:
     def cover_in_order(self) -> Iterator[tuple[FoundRule, int]]:
         """Repeatedly find the best rule and its class, and remove all rows that it covers."""
         left, problems = self._everyone, self._problems()
+        totals = [lanes.sum(axis=0) for lanes in problems]
         while len(np.unique(self.rows.labels[left])) > 1:
             ranked = []
             for head, lanes in enumerate(problems):
-                if (rule := self._best(left, lanes)) is not None:
+                if (rule := self._best(left, lanes, totals[head])) is not None:
                     covered = left[self._cover_rows(rule)[left]]
                     rank = rule.grown[-1].criterion, -int(self.steps[covered].sum())
                     ranked.append((rank, head + rule.vote // 2, rule, covered))
@@ -256,9 +257,10 @@ class CoveringSearch:
         """Repeatedly find the best rule of a class, and remove its covered rows of the class."""
         own, lanes = self.rows.labels == head, self._lanes(head)
         left, times, known = self._everyone, np.zeros(self.rows.n_rows), set()
-        while lanes[left, 0].any():
+        totals, wanted = lanes.sum(axis=0), own if self.gamma is None else lanes[:, 0]
+        while wanted[left].any():
             check()
-            rule = self._best(left, lanes)
+            rule = self._best(left, lanes, totals)
             if rule is None or rule.tests in known:  # a repeated rule is not useful
                 return
             yield rule
@@ -269,6 +271,7 @@ class CoveringSearch:
             else:
                 times += covered
                 lanes[own, 0] = np.rint(self.steps * self._fading(times))[own].astype(STAT)
+                totals = lanes.sum(axis=0)
 
     def _problems(self) -> list[StatArray]:
         """Return the statistics of every search for the next rule: all classes at once, or each."""
@@ -284,13 +287,15 @@ class CoveringSearch:
         own = self.rows.labels == head
         return np.stack([self.steps * own, self.steps * ~own, self.steps], axis=1)
 
-    def _best(self, left: RowArray, lanes: StatArray) -> FoundRule | None:
+    def _best(self, left: RowArray, lanes: StatArray, totals: StatArray) -> FoundRule | None:
+        """Search the best rule; `totals` are the sums of the lanes over all rows."""
         n_classes = len(self.rows.classes)
         score = Score(self.criterion, unit=self.unit, n_lanes=lanes.shape[1] - 1, k=n_classes)
         # WRAcc is relative to the remaining rows: when a class is nearly covered, no general rule
         # is as accurate as the class is frequent.
-        compared = lanes[left] if self.criterion == "wracc" else lanes
-        codes, totals = self.grower.binned.codes, compared.sum(axis=0)
+        if self.criterion == "wracc":
+            totals = lanes[left].sum(axis=0)
+        codes = self.grower.binned.codes
         return self.grower.search(codes, left, lanes, score, self._compiled, self.beam, totals)
 
     def _cover_rows(self, rule: FoundRule) -> BoolArray:

@@ -1,11 +1,4 @@
-"""First-order solvers of the lasso: fixed-point continuation (FPC), projected gradient (SPGL1).
-
-FPC solves ``||a||_1 + mu / 2 ||A a - b||^2`` with mu = 1 / (N lam) by shrinkage steps:
-
-    a <- S(a - s (A'A a - A'b), s / mu),  0 < s < 2 / lambda_max(A'A),
-
-for mu growing by a factor up to its final value, with warm starts. Coordinate descent polishes
-solutions that violate the optimality conditions.
+"""Spectral projected gradient (SPGL1).
 
 SPGL1 solves the LASSO form ``min ||A a - b|| subject to ||a||_1 <= tau``, by projected gradient
 steps of Barzilai-Borwein length, and the BPDN form ``min ||a||_1 subject to ||A a - b|| <= sigma``,
@@ -17,92 +10,19 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.weighting.l1.coordinate import CoordinateDescent
+from rulewright.weighting.l1.fpc import Polisher, check_lasso, shrink
 from rulewright.weighting.l1.problem import L1Problem, L1Solution, Point, Solver
+from rulewright.weighting.l1.screened import Screened, Screening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.kernels import FloatArray
-
-
-@dataclass(frozen=True)
-class FPC(Solver):
-    """Shrinkage with continuation.
-
-    Parameters
-    ----------
-    xtol, gtol : float
-        Tolerances on the change of the coefficients and on the feasibility of the gradient.
-    growth : float
-        Factor of mu between successive problems.
-    max_iter : int
-        Maximum number of steps per mu.
-    tolerance : float
-        Solutions that violate the optimality conditions by more than this share of the largest
-        penalty are polished.
-    """
-
-    xtol: float = 1e-6
-    gtol: float = 1e-3
-    growth: float = 4.0
-    max_iter: int = 1000
-    tolerance: float = 1e-7
-
-    def _check(self, problem: L1Problem) -> None:
-        super()._check(problem)
-        check_lasso(self, problem)
-
-    def _follow(self, problem: L1Problem, penalties: FloatArray) -> Iterator[Point]:
-        polisher = CoordinateDescent(tolerance=self.tolerance**2)
-        quadratic = polisher.minimiser(problem)
-        step = 1.0 / problem.design.largest_eigenvalue()
-        mu = self.growth / (problem.design.n_rows * problem.largest_penalty)
-        point = problem.null
-        for penalty in penalties.tolist():
-            final = 1.0 / (problem.design.n_rows * penalty)
-            while mu < final:  # continuation
-                point = self._shrink(problem, point, mu, final, step)
-                mu = min(self.growth * mu, final)
-            point = self._shrink(problem, point, final, final, step)
-            if problem.kkt(point, penalty) > self.tolerance * problem.largest_penalty:
-                point, _ = polisher.descend(quadratic, point, point.a != 0, penalty)
-            yield point
-
-    def _shrink(
-        self, problem: L1Problem, point: Point, mu: float, final: float, step: float
-    ) -> Point:
-        """Take steps for one mu until they are small and the gradient is feasible."""
-        least = self.xtol * np.sqrt(final / mu)
-        for _ in range(self.max_iter):
-            pulls = point.pulls * problem.design.total  # A'b - A'A a
-            a = shrink(point.a + step * pulls, step / mu)
-            moved = float(np.linalg.norm(a - point.a))
-            size = max(float(np.linalg.norm(point.a)), 1.0)
-            point = problem.point(a)
-            excess = mu * problem.design.total * float(np.abs(point.pulls).max()) - 1
-            if moved / size < least and excess < self.gtol:
-                break
-        return point
-
-
-def shrink(values: FloatArray, by: float) -> FloatArray:
-    """Return S(v, t) = sign(v) max(|v| - t, 0)."""
-    return np.asarray(np.sign(values) * np.maximum(np.abs(values) - by, 0.0))
-
-
-def check_lasso(solver: Solver, problem: L1Problem) -> None:
-    """Raise an error for a ridge penalty."""
-    if problem.l1_ratio != 1:
-        name = type(solver).__name__
-        raise ValueError(
-            f"{name} needs l1_ratio=1, not {problem.l1_ratio}: CoordinateDescent fits elastic nets"
-        )
-
 
 SHORTEST, LONGEST = 1e-16, 1e5
 """Step lengths."""
@@ -110,13 +30,21 @@ SHORTEST, LONGEST = 1e-16, 1e5
 ARMIJO = 1e-4
 """Minimum share of the predicted decrease that a step must achieve."""
 
-MATCHED = 1e3
-"""Relative tolerance between multiplier and penalty, as a multiple of the tolerance; the error of
-the objective is about the square of this."""
+ROUGHLY = 1e-4
+"""Relative duality gap within each radius along a path, whose solutions are polished."""
+
+MOST_RADII = 3
+"""Maximum number of radii per penalty of a path."""
+
+MATCHED = 1e-2
+"""Relative tolerance between multiplier and penalty along a path."""
 
 LEAST_STEP = 2.0**-40
 """Minimum length of a halved step."""
 
+
+STRONG = 0.9
+"""Share of the largest gradient from which a column is chosen."""
 
 INSIDE = 1 - 1e-6
 """Solutions below this share of the radius are inside the ball."""
@@ -136,6 +64,9 @@ class SPGL1(Solver):
         Maximum number of steps per radius.
     max_roots : int
         Maximum number of radii per sigma or penalty.
+
+    Along a path of penalties, solutions that violate the optimality conditions by more than
+    `tolerance` times the largest penalty are polished by coordinate descent.
     """
 
     tolerance: float = 1e-7
@@ -152,7 +83,8 @@ class SPGL1(Solver):
         self._check(problem)
         if not tau >= 0:
             raise ValueError(f"tau must be 0 or above, not {tau}")
-        return _match_penalty(problem, self._within(problem, problem.null, tau))
+        point = self._within(Screening(problem), problem.null, tau, self.tolerance)
+        return _match_penalty(problem, point)
 
     def bpdn(self, problem: L1Problem, sigma: float) -> L1Solution:
         """Solve the BPDN form: at most sigma for the norm of the residual.
@@ -162,7 +94,7 @@ class SPGL1(Solver):
         self._check(problem)
         if not sigma >= 0:
             raise ValueError(f"sigma must be 0 or above, not {sigma}")
-        point, tau = problem.null, 0.0
+        point, tau, screening = problem.null, 0.0, Screening(problem)
         for _ in range(self.max_roots):
             norm, slope = _norm(problem, point), _multiplier(problem, point)
             if abs(norm - sigma) <= 1e-10 * max(1.0, norm) or slope <= 1e-12 * norm:
@@ -171,32 +103,45 @@ class SPGL1(Solver):
             # Near least squares a step is as long as the slope is small; a gap times such a radius
             # is rounding error.
             tau = max(0.0, tau + (min(step, tau) if tau else step))
-            point = self._within(problem, point, tau)
+            point = self._within(screening, point, tau, self.tolerance)
             if np.abs(point.a).sum() < INSIDE * tau:  # least squares: a larger ball does not help
                 break
         return _match_penalty(problem, point)
 
     def _follow(self, problem: L1Problem, penalties: FloatArray) -> Iterator[Point]:
-        point = problem.null
-        for penalty in penalties.tolist():
-            point = self._for_penalty(problem, point, penalty)
+        screening, polisher = Screening(problem), Polisher(problem, self.tolerance)
+        point, ahead, before = problem.null, problem.null, problem.largest_penalty
+        for penalty, after in pairwise([*penalties.tolist(), 0.0]):
+            last, found = point, self._for_penalty(screening, point, ahead, penalty)
+            point = polisher.polish(found, penalty)
             yield point
+            ahead = point
+            if before > penalty:  # the path is nearly linear
+                ahead = point.beyond(last, (penalty - after) / (before - penalty))
+            before = penalty
 
-    def _for_penalty(self, problem: L1Problem, point: Point, penalty: float) -> Point:
+    def _for_penalty(
+        self, screening: Screening, point: Point, ahead: Point, penalty: float
+    ) -> Point:
         """Find the radius with multiplier N lam, from a radius that is too small.
+
+        The first radius is that of the point which the path is heading for.
 
         The multiplier decreases in the radius, and is linear between the radii where columns enter
         or leave. Secants through the last radius that is too small and one that is too large find
         it; or through the last two while all are too small.
         """
+        problem = screening.problem
         target = penalty * problem.design.total
         low = (float(np.abs(point.a).sum()), _multiplier(problem, point) - target)
         high: tuple[float, float] | None = None
         tau = low[0] + low[1] / float(problem.design.norms.max())
-        for _ in range(self.max_roots):
-            point = self._within(problem, point, tau)
+        if (expected := float(np.abs(ahead.a).sum())) > low[0]:
+            point, tau = ahead, expected
+        for _ in range(min(self.max_roots, MOST_RADII)):
+            point = self._within(screening, point, tau, max(self.tolerance, ROUGHLY))
             here = (tau, _multiplier(problem, point) - target)
-            if abs(here[1]) <= MATCHED * self.tolerance * target:
+            if abs(here[1]) <= MATCHED * target:
                 break
             if here[1] < 0:
                 low = (low[0], low[1] / 2) if high else low  # makes both ends move (Illinois)
@@ -210,29 +155,49 @@ class SPGL1(Solver):
                 low, tau = here, min(further, 2 * tau + low[0])
         return point
 
-    def _within(self, problem: L1Problem, point: Point, tau: float) -> Point:
-        """Minimise the residual inside the ball: projected gradient steps."""
-        point = problem.point(project(point.a, tau))
-        length, total = 1.0 / max(1.0, float(np.abs(point.pulls).max())), problem.design.total
-        values = deque([_half_square(problem, point)], maxlen=self.memory)
+    def _within(self, screening: Screening, point: Point, tau: float, tolerance: float) -> Point:
+        """Minimise the residual inside the ball, on the columns with large gradients."""
+        problem, chosen = screening.problem, point.a != 0
+        while True:
+            sizes = np.abs(point.pulls)
+            chosen = chosen | (sizes >= STRONG * sizes.max(initial=0.0))
+            screened = screening.choose(chosen)
+            start = project(point.a[screened.columns], tau)
+            a = self._descend(screened, start, tau, tolerance)
+            point = screened.point(problem, a)
+            sizes = np.abs(point.pulls)
+            outside = sizes[~chosen].max(initial=0.0) > sizes[chosen].max(initial=0.0)
+            if not outside or _relative_gap(problem, point, tau) <= tolerance:
+                return point
+
+    def _descend(
+        self, screened: Screened, a: FloatArray, tau: float, tolerance: float
+    ) -> FloatArray:
+        """Take projected gradient steps."""
+        pulls = screened.pulls(a)
+        length = 1.0 / max(1.0, float(np.abs(pulls).max(initial=0.0)))
+        value = screened.half_square(a, pulls)
+        values = deque([value], maxlen=self.memory)
         for _ in range(self.max_iter):
-            if _relative_gap(problem, point, tau) <= self.tolerance:
+            largest = float(np.abs(pulls).max(initial=0.0))
+            # r'(r - b) = -a'A'r
+            if tau * largest - float(a @ pulls) <= tolerance * max(1.0, value):
                 break
-            gradient = -point.pulls * total
-            direction = project(point.a - length * gradient, tau) - point.a
-            slope, size = float(gradient @ direction), 1.0
+            direction = project(a + length * pulls, tau) - a
+            slope, size = -float(pulls @ direction), 1.0
             while True:  # Armijo, nonmonotone
-                moved = problem.point(point.a + size * direction)
-                value = _half_square(problem, moved)
+                moved = a + size * direction
+                turned = screened.pulls(moved)
+                value = screened.half_square(moved, turned)
                 if value <= max(values) + ARMIJO * size * slope:
                     break
                 size /= 2
                 if size < LEAST_STEP:
-                    return point  # the rest is rounding
+                    return a  # the rest is rounding
             values.append(value)
-            length = _spectral(moved.a - point.a, (point.pulls - moved.pulls) * total)
-            point = moved
-        return point
+            length = _spectral(moved - a, pulls - turned)
+            a, pulls = moved, turned
+        return a
 
 
 def project(values: FloatArray, radius: float) -> FloatArray:
