@@ -218,7 +218,8 @@ def test_only_tables_with_something_to_grow_on_are_called_small():
         warnings.filterwarnings("error", ".*too few to grow trees")
         RuleFitClassifier().fit(X, y)
         varied = {"w": np.arange(30.0)}
-        RuleFitClassifier().fit(varied, np.arange(30) % 2, sample_weight=np.arange(30) % 2)
+        halves = np.arange(100) % 2  # one class of 50 rows has weight
+        RuleFitClassifier().fit({"w": np.arange(100.0)}, halves, sample_weight=halves)
         RuleFitClassifier(linear=False).fit(varied, np.arange(30) % 2)
     with pytest.warns(ModelWarning, match="30 effective rows .* linear=False grows trees"):
         RuleFitClassifier().fit(varied, np.arange(30) % 2)
