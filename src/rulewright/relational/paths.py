@@ -150,12 +150,13 @@ class PathScan:
         facts = value_facts(reached.entries.rows, x, DIGITS)
         if facts.size < 0:  # no known value
             return None
-        factors = [factor_of(facts.size, facts.digits, bits) for bits in (BITS, SQUARED_BITS)]
+        factor = factor_of(facts.size, facts.digits, BITS)
+        squared = factor_of(facts.size, facts.digits, SQUARED_BITS)
         if not self._limits.n_thresholds:
-            return PathNumbers(*factors, ())
+            return PathNumbers(factor, squared, ())
         known = reached.of_entries(x)
         cuts = _thresholds(known[~np.isnan(known)], self._limits.n_thresholds)
-        return PathNumbers(*factors, cuts)
+        return PathNumbers(factor, squared, cuts)
 
 
 def _thresholds(values: FloatArray, n: int) -> tuple[float, ...]:

@@ -45,7 +45,7 @@ _ABOVE_HALF = 0.5 + 2.0**-40
 _DOUBLE = {"duckdb": "DOUBLE", "postgres": "FLOAT8", "sqlite": "REAL"}
 
 
-def factor_of(largest: float, digits: int, bits: int = BITS) -> float:
+def factor_of(largest: float, digits: int, bits: int) -> float:
     """Return the factor of values up to a size: it turns decimals into integers."""
     if digits <= DIGITS and largest * 10.0**digits < 2.0 ** (bits + 6):
         return 10.0**digits
