@@ -17,7 +17,7 @@ from rulewright.relational.choosing import ChoiceSettings, choose_columns
 from rulewright.relational.export import _Writer
 from rulewright.rules import Conjunction, Labels, Presence, Range
 
-PLAIN = ("exists", "count", "recency", "max", "min", "mean", "sum")
+PLAIN = ("exists", "count", "recency", "max", "min", "mean", "sum", "stddev")
 
 
 def model_of_all(relations, functions=(*PLAIN, "median", "last"), n_columns=None):

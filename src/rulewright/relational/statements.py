@@ -34,6 +34,10 @@ LARGEST_SUM = 2**62
 """Sums of integers are clipped at this number."""
 BITS = 44
 """Bits kept of values that are not decimals with few digits."""
+SQUARED_BITS = 19
+"""Bits kept of values whose squares are summed: about six digits of the largest value."""
+LARGEST_SQUARED = 2**26
+"""Scaled values whose squares are summed are clipped at this number."""
 DIGITS = 6
 """Maximum number of decimal places."""
 _ABOVE_HALF = 0.5 + 2.0**-40
@@ -41,12 +45,12 @@ _ABOVE_HALF = 0.5 + 2.0**-40
 _DOUBLE = {"duckdb": "DOUBLE", "postgres": "FLOAT8", "sqlite": "REAL"}
 
 
-def factor_of(largest: float, digits: int) -> float:
+def factor_of(largest: float, digits: int, bits: int) -> float:
     """Return the factor of values up to a size: it turns decimals into integers."""
-    if digits <= DIGITS and largest * 10.0**digits < 2**50:
+    if digits <= DIGITS and largest * 10.0**digits < 2.0 ** (bits + 6):
         return 10.0**digits
     exponent = math.frexp(largest)[1]
-    return math.ldexp(1.0, max(-1000, min(1000, BITS - exponent)))
+    return math.ldexp(1.0, max(-1000, min(1000, bits - exponent)))
 
 
 class AggregateRows(NamedTuple):
@@ -81,6 +85,8 @@ class Aggregates:
             return Aggregate((count,), self._double("COALESCE({0}, 0)") if not sign else _SOME)
         if function in ("mean", "sum"):
             return self._add(column, x, where)
+        if function == "stddev":
+            return self._deviate(column, x, where)
         if function == "recency":
             unit = DAY if column.dated else 1.0
             gap = f"MIN({rows.cutoff} - {rows.time}){where}"
@@ -101,21 +107,37 @@ class Aggregates:
 
     def _add(self, column: DerivedColumn, x: str, where: str) -> Aggregate:
         assert column.factor is not None
-        factor = self.number(column.factor)
-        largest = f"WHEN {{0}} > {LARGEST_SUM} THEN {LARGEST_SUM}"
-        smallest = f"WHEN {{0}} < -{LARGEST_SUM} THEN -{LARGEST_SUM}"
-        # DuckDB and PostgreSQL sum in wider types, which are cast back first
-        total = self._double(f"CAST(CASE {largest} {smallest} ELSE {{0}} END AS BIGINT)")
-        if self.dialect == "sqlite":
-            total = self._double(f"CASE {largest} {smallest} ELSE {{0}} END")
+        factor, total = self.number(column.factor), self._total("{0}")
         parts = (f"SUM({self._whole(x, column.factor)}){where}",)
         if column.function == "sum":
             return Aggregate(parts, f"{total} / {factor}")
         return Aggregate((*parts, f"COUNT({x}){where}"), f"{total} / {{1}} / {factor}")
 
-    def _whole(self, x: str, factor: float) -> str:
+    def _total(self, x: str) -> str:
+        """Write a sum of integers as a clipped double."""
+        largest = f"WHEN {x} > {LARGEST_SUM} THEN {LARGEST_SUM}"
+        clipped = f"CASE {largest} WHEN {x} < -{LARGEST_SUM} THEN -{LARGEST_SUM} ELSE {x} END"
+        # DuckDB and PostgreSQL sum in wider types, which are cast back first
+        return self._double(clipped if self.dialect == "sqlite" else f"CAST({clipped} AS BIGINT)")
+
+    def _deviate(self, column: DerivedColumn, x: str, where: str) -> Aggregate:
+        """Write the standard deviation of a sample; `grouping` computes it in the same steps."""
+        assert column.factor is not None
+        whole = self._whole(x, column.factor, LARGEST_SQUARED)
+        summed, squared = self._total("{0}"), self._total("{1}")
+        variance = f"({squared} - {summed} / {{2}} * {summed}) / ({{2}} - 1)"
+        root = f"SQRT({variance}) / {self.number(column.factor)}"
+        zero = f"WHEN {{3}} = {{4}} OR {variance} <= 0 THEN {self.number(0.0)}"
+        parts = (
+            f"SUM({whole}){where}",
+            f"SUM(({whole}) * ({whole})){where}",
+            *(f"{function}({x}){where}" for function in ("COUNT", "MIN", "MAX")),
+        )
+        return Aggregate(parts, f"CASE WHEN {{2}} > 1 THEN CASE {zero} ELSE {root} END END")
+
+    def _whole(self, x: str, factor: float, most: int = LARGEST_WHOLE) -> str:
         """Write a value times the factor as an integer; PostgreSQL fails on any overflow."""
-        bound, half = self.number(min(LARGEST_WHOLE / factor, sys.float_info.max)), 0.5
+        bound, half = self.number(min(most / factor, sys.float_info.max)), 0.5
         scaled = f"{x} * {self.number(factor)}"
         rounded = (
             f"{scaled} + CASE WHEN {x} < 0 THEN {self.number(-half)} ELSE {self.number(half)} END"
@@ -124,8 +146,8 @@ class Aggregates:
         if self.dialect != "sqlite":
             whole = f"CAST(TRUNC({rounded}) AS BIGINT)"
         return (
-            f"CASE WHEN {x} >= {bound} THEN {LARGEST_WHOLE} WHEN {x} <= -({bound}) "
-            f"THEN -{LARGEST_WHOLE} WHEN ABS({x}) < {self.number(0.25 / factor)} THEN 0 "
+            f"CASE WHEN {x} >= {bound} THEN {most} WHEN {x} <= -({bound}) "
+            f"THEN -{most} WHEN ABS({x}) < {self.number(0.25 / factor)} THEN 0 "
             f"ELSE {whole} END"
         )
 
