@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from rulewright.rules import (
     parse_formula,
 )
 from rulewright.search import Constraints
+from rulewright.workbench.forms import with_value
 from rulewright.workbench.state import RuleChange, State
 
 if TYPE_CHECKING:
@@ -43,8 +44,7 @@ class EditError(DataError):
     """An edit that cannot be made: what is wrong, and what to do."""
 
 
-@dataclass(frozen=True)
-class RuleName:
+class RuleName(NamedTuple):
     """The name of a rule in a log: its conditions, and the classes that its points are for."""
 
     text: str
@@ -141,7 +141,7 @@ class Edit(ABC):
     def rules(self) -> tuple[RuleName, ...]:
         """The rules that the edit names."""
         own = [getattr(self, item.name) for item in fields(self)]  # type: ignore[arg-type]
-        flat = [one for value in own for one in (value if isinstance(value, tuple) else (value,))]
+        flat = [one for value in own for one in (value if type(value) is tuple else (value,))]
         return tuple(one for one in flat if isinstance(one, RuleName))
 
     def to_json(self) -> dict[str, Any]:
@@ -426,11 +426,7 @@ class SetPoints(Edit):
         if not np.isfinite(self.points):
             raise EditError(f"points={self.points} must be finite.")
         changes, place = state.unchanged, place_of(state.model, self.name)
-        rule = changes[place].rule
-        assert isinstance(rule.outcome, Adds)
-        ratio = rule.outcome.otherwise / rule.outcome.value if rule.outcome.value else 0.0
-        adds = Adds(rule.head, self.points, ratio * self.points)
-        rule = rule.with_outcome(adds)
+        rule = with_value(changes[place].rule, self.points)
         changes[place] = RuleChange(rule, place, is_frozen=True, sets_points=True)
         return state.with_rules(changes)
 
@@ -447,14 +443,10 @@ class Freeze(Edit):
     names: tuple[RuleName, ...]
 
     def apply(self, state: State) -> State:
-        """Freeze the rules; in every fold they have the points of the model."""
+        """Freeze the rules; without each fold they keep the points that were fitted so."""
         places = {place_of(state.model, name) for name in self.names}
-        return state.with_rules(
-            [
-                change._replace(is_frozen=True, sets_points=True) if i in places else change
-                for i, change in enumerate(state.unchanged)
-            ]
-        )
+        frozen = tuple(own or i in places for i, own in enumerate(state.frozen))
+        return replace(state, frozen=frozen)
 
     def describe(self) -> str:
         """Name the rules."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from rulewright.data import DataError, optional
 from rulewright.workbench.desk import Desk, OutdatedError
+from rulewright.workbench.threads import one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -244,7 +245,8 @@ class Workbench:
             await serving
 
         self.server = server
-        _run(run())
+        with one_thread():
+            _run(run())
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:
