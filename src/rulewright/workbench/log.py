@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rulewright.data import DataError
 from rulewright.model import EDITS_NOTE, model_of_content
-from rulewright.workbench.edits import Edit, RuleName, edit_of
+from rulewright.workbench.edits import Edit, edit_of
+from rulewright.workbench.names import RuleName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,6 +153,11 @@ class EditLog:
         """The learned model."""
         return model_of_content(self.start)
 
+    def describe_opening(self) -> str:
+        """Write how often the final part was opened."""
+        times = {0: "never", 1: "once"}.get(self.opened, f"{self.opened} times")
+        return f"The final part of the rows was opened {times}."
+
     def to_markdown(self) -> str:
         """Write the log as a table in Markdown."""
         lines = ["| # | when | who | edit | why | log-loss or RMSE |", "|---|---|---|---|---|---|"]
@@ -162,8 +168,7 @@ class EditLog:
             escaped = " | ".join(cell.replace("|", "\\|") for cell in cells)
             lines.append(f"| {escaped} |")
         if self.opened:
-            times = "once" if self.opened == 1 else f"{self.opened} times"
-            lines += ["", f"The final part of the rows was opened {times}."]
+            lines += ["", self.describe_opening()]
         return "\n".join(lines) + "\n"
 
 

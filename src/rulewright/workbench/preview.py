@@ -188,7 +188,9 @@ class Preview:
         models = self.before.model, self.model
         return {
             "rules": [len(model) for model in models],
-            "conditions": [sum(len(rule.body.conditions) for rule in model.rules) for model in models],
+            "conditions": [
+                sum(len(rule.body.conditions) for rule in model.rules) for model in models
+            ],
         }
 
     def __str__(self) -> str:

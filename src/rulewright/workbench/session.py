@@ -12,14 +12,15 @@ from rulewright.data import DataError, ModelWarning
 from rulewright.evidence import compare_figures, influenced_figures
 from rulewright.model import EDITS_NOTE
 from rulewright.workbench import edits as kinds
-from rulewright.workbench.edits import Edit, RuleName, find_rule
+from rulewright.workbench.edits import Edit
 from rulewright.workbench.forms import L2
 from rulewright.workbench.grow import Grow
 from rulewright.workbench.log import EditLog, make_entry, strip_log
+from rulewright.workbench.names import EditError, RuleName, find_rule, name_of
 from rulewright.workbench.preview import Preview
 from rulewright.workbench.rows import SessionRows, judge_rows, read_rows
 from rulewright.workbench.state import State
-from rulewright.workbench.suggest import Suggestion, cut_losses, suggest_rules
+from rulewright.workbench.suggest import MOST_CUTS, Suggestion, cut_losses, suggest_rules
 from rulewright.workbench.threads import on_one_thread
 
 if TYPE_CHECKING:
@@ -100,10 +101,9 @@ class Session:
         rows = None
         if X is not None:
             rows = SessionRows(read_rows(model, X, y, sample_weight), holdout, cv, random_state)
-            _check_groups(rows, by)
-        self.by, self.author = tuple(by), author
+        self.author = author
         log = EditLog(model.content()) if known is None else known
-        names = [kinds.name_of(model, place) for place in range(len(model))]
+        names = [name_of(model, place) for place in range(len(model))]
         frozen = tuple(name in log.frozen for name in names)
         self._past = [State.start(model, rows, l2, frozen)]
         self._future: list[State] = []
@@ -112,6 +112,20 @@ class Session:
             settings["cv"] = cv
         self._logs = [log.begin("" if rows is None else rows.digest, settings)]
         self._undone: list[EditLog] = []
+        self.compare_by(by)
+
+    def compare_by(self, by: Sequence[str]) -> None:
+        """Let previews compare the labels of nominal columns."""
+        schema = (
+            self.state.model.schema
+            if self.state.form is None
+            else self.state.form.rows.table.schema
+        )
+        for name in by:
+            if name not in schema or schema[name].type.ordered:
+                nominal = ", ".join(c.name for c in schema if not c.type.ordered)
+                raise DataError(f"by: {name!r} is not a nominal column. Nominal: {nominal}.")
+        self.by = tuple(by)
 
     @property
     def state(self) -> State:
@@ -173,7 +187,7 @@ class Session:
         models = (self.state.model, after.model)
         author = self.author if author is None else author
         entry = make_entry(preview.edit, models, author, reason, figures)
-        names = [kinds.name_of(after.model, place) for place, held in enumerate(after.frozen) if held]
+        names = [name_of(after.model, place) for place, held in enumerate(after.frozen) if held]
         log = replace(self.log, entries=(*self.log.entries, entry), frozen=tuple(names))
         self._logs.append(log)
         self._past.append(after)
@@ -276,7 +290,7 @@ class Session:
 
     @on_one_thread
     def suggest_cuts(
-        self, rule: Any, column: str, n: int = 40, check: Callable[[], None] | None = None
+        self, rule: Any, column: str, n: int = MOST_CUTS, check: Callable[[], None] | None = None
     ) -> list[tuple[float, float]]:
         """Return thresholds of a column in a rule, each with the change of the held-out loss."""
         return cut_losses(self.state, self._name(rule), column, n, check or kinds.go_on)
@@ -307,13 +321,6 @@ class Session:
         return tuple(map(self._name, several))
 
 
-def _check_groups(rows: SessionRows, by: Sequence[str]) -> None:
-    for name in by:
-        if name not in rows.table.schema or rows.table.schema[name].type.ordered:
-            nominal = [c.name for c in rows.table.schema if not c.type.ordered]
-            raise DataError(f"by: {name!r} is not a nominal column. Nominal: {', '.join(nominal)}.")
-
-
 def replay(
     log: EditLog, X: Any, y: Any = None, *, model: RuleModel | Any = None, **options: Any
 ) -> Session:
@@ -338,7 +345,7 @@ def replay(
         for entry in entries:
             try:
                 preview = opened.preview(entry.edit)
-            except kinds.EditError as error:
+            except EditError as error:
                 if model is None:
                     raise
                 _warn_left_out(entry.text, error)

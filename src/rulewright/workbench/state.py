@@ -10,8 +10,9 @@ import numpy as np
 
 from rulewright.data import DataError
 from rulewright.evidence import compare_figures, influenced_figures
-from rulewright.rules import Adds, Conjunction, Range, Rule, Says
+from rulewright.rules import Adds, Rule, Says
 from rulewright.search import Constraints
+from rulewright.workbench.compliance import required_sign, violations
 from rulewright.workbench.forms import FORMS, EditableForm
 from rulewright.workbench.rows import judge_rows
 
@@ -284,53 +285,3 @@ class State:
             for place, rule in enumerate(self.model.rules)
             for why in violations(rule, self.model, self.constraints)
         ]
-
-
-def required_sign(rule: Rule, model: Any, constraints: Constraints) -> int | None:
-    """Return the sign that monotone columns require of a rule's points; None if none will do.
-
-    0 is any sign. With classes, higher values of an increasing column must not lower the last
-    class; only two classes, or heads of ordered ones, have a direction.
-    """
-    signs = set()
-    for name, direction in constraints.monotone.items():
-        if name not in rule.body.columns:
-            continue
-        side = _side(rule, name)
-        if side == 0:
-            return None
-        signs.add(side if direction == "increasing" else -side)
-    if not signs or not isinstance(rule.outcome, Adds):
-        return 0
-    if len(signs) > 1:
-        return None
-    raises_last = model.n_classes is None or rule.head.last == model.n_classes - 1
-    return signs.pop() * (1 if raises_last else -1)
-
-
-def _side(rule: Rule, column: str) -> int:
-    """Return 1 if a rule applies to all larger values of a column, -1 to all smaller ones, or 0."""
-    if not isinstance(rule.body, Conjunction):
-        return 0
-    own = next(c for c in rule.body.conditions if c.column == column)
-    if not isinstance(own, Range):
-        return 0
-    return int(np.isinf(own.high)) - int(np.isinf(own.low))
-
-
-def violations(rule: Rule, model: Any, constraints: Constraints) -> list[str]:
-    """Write which constraints a rule breaks."""
-    columns = set(rule.body.columns)
-    found = [
-        f"uses the forbidden column {name}" for name in constraints.forbidden if name in columns
-    ]
-    found += [
-        f"lacks the required column {name}" for name in constraints.required if name not in columns
-    ]
-    sign = required_sign(rule, model, constraints)
-    value = rule.outcome.value if isinstance(rule.outcome, Adds) else 0.0
-    if sign is None or value * sign < 0:
-        monotone = [name for name in constraints.monotone if name in columns]
-        directions = ", ".join(f"{constraints.monotone[name]} in {name}" for name in monotone)
-        found.append(f"is not {directions}")
-    return found
