@@ -91,6 +91,7 @@ def perform(
         raise
     report = replace(report_of(records), name=f"{name}-part" if part else name)
     origin = provenance([record for record in records if "commit" in record])
+    origin["trials"] = f"{len(select_done(records))} of {len(records)} trials have figures"
     paths = report.write(options.out, origin)
     if as_json:
         typer.echo(json.dumps(report.to_json(origin), indent=1))

@@ -158,7 +158,7 @@ def provenance(records: Sequence[Record]) -> dict[str, str]:
         name: version for record in records for name, version in record.get("versions", {}).items()
     }
     versions |= {name: metadata.version(name) for name in ("numpy", "scipy", "scikit-learn")}
-    spent = sum(r.get("processor_seconds", r.get("fit_seconds", 0.0)) for r in records)
+    spent = sum(r.get("processor_seconds") or r.get("fit_seconds") or 0.0 for r in records)
     code = sorted({str(record.get("commit")) for record in records})
     return {
         "command": " ".join(["rulewright", *sys.argv[1:]]),
