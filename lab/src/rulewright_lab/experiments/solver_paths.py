@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -36,8 +36,7 @@ MAX_STEPS = 2000
 """Of PATHBUILD, whose paper stops at the best point of a validation set."""
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """The value of a solver's own parameter, and the solution there."""
 
     value: float
