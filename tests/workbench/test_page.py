@@ -295,7 +295,10 @@ def test_rules_are_ordered_and_fixed_points_have_a_cost(browser, running):
     click(browser, "Freeze")
     previewed(browser, "freeze")
     apply(browser, 1)
-    wait_for(browser, "return document.getElementById('cost').innerText.includes('fixed points of 1 rule change Log-loss')")
+    wait_for(
+        browser,
+        "return document.getElementById('cost').innerText.includes('fixed points of 1 rule change Log-loss')",
+    )
 
 
 @in_browser
