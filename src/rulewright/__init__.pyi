@@ -12,6 +12,7 @@ from .estimators import Growth as Growth
 from .estimators import LRIClassifier as LRIClassifier
 from .estimators import MLRulesClassifier as MLRulesClassifier
 from .estimators import PARTClassifier as PARTClassifier
+from .estimators import PenaltySearch as PenaltySearch
 from .estimators import RipperClassifier as RipperClassifier
 from .estimators import RISEClassifier as RISEClassifier
 from .estimators import RuleCombiner as RuleCombiner

@@ -5,12 +5,16 @@ import pandas as pd
 import pytest
 
 from builders import mixed_table, rumble
-from rulewright import RumbleClassifier, WeightNorm, read_table
+from rulewright import ModelWarning, RumbleClassifier, WeightNorm, read_table
 from rulewright.data import TrainingSet
 from rulewright.encoding.booleans import equal_frequency_cuts
 from rulewright.estimators.folds.folds import Folds
 from rulewright.estimators.rumble.preparing import BUDGETS, choose_budget
-from rulewright.estimators.rumble.weighing import Selection, find_best_prefix
+from rulewright.estimators.rumble.weighing import (
+    Selection,
+    balance_by_drawing,
+    find_best_prefix,
+)
 from rulewright.search import (
     Base,
     Bias,
@@ -531,3 +535,56 @@ def test_weights_on_a_sphere():
     assert on <= inside + 1e-12
     with pytest.raises(ValueError, match="needs p=2"):
         RumbleClassifier.paper_relational(norm=WeightNorm(1.5, shape="sphere")).fit(X, y)
+
+
+def test_classes_are_balanced_by_drawing():
+    """Rows of the larger class are drawn until both weigh the same; the rest has no weight."""
+    signs = np.repeat([1.0, -1.0], [30, 10])
+    weights = np.r_[np.ones(30), np.full(10, 0.75)]
+    random = np.random.RandomState(3)
+    drawn = balance_by_drawing(signs, weights, random)
+    assert drawn[signs > 0].sum() == drawn[signs < 0].sum() == 7.5
+    np.testing.assert_array_equal(drawn[30:], weights[30:])
+    assert sorted(drawn[:30])[-8:] == [0.5, *[1.0] * 7]
+    assert (balance_by_drawing(signs, weights, random) != drawn).any()
+    alone = np.ones(4)
+    np.testing.assert_array_equal(balance_by_drawing(alone, alone, random), alone)
+
+
+def test_the_mean_margin_of_drawn_rows():
+    """With drawn rows the weights are those of a fit to these rows only, and depend on the seed."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({name: rng.choice(list("xyz"), 120) for name in "abc"})
+    y = ((X.a == "x") & (rng.random(120) < 0.7)).to_numpy()
+    signs = np.where(y, 1.0, -1.0)
+    settings = {"bias": [Base()], "capacity": 0.0}
+    est = rumble(criterion="margin_subsample", **settings).fit(X, y)
+    kept = balance_by_drawing(signs, np.ones(120), np.random.RandomState(est.seed_)) > 0
+    alone = rumble(criterion="margin", **settings).fit(X[kept], y[kept]).model_
+    other = rumble(criterion="margin_subsample", **settings, random_state=1).fit(X, y).model_
+    weighted = rumble(criterion="margin", **settings).fit(X, y).model_
+
+    def points(model):  # the temperature scales all of them
+        values = {str(rule.body): rule.outcome.value for rule in model.rules}
+        return {body: round(value / values["a = x"], 9) for body, value in values.items()}
+
+    assert points(est.model_) == points(alone)
+    assert points(other) != points(alone)
+    assert points(weighted) != points(alone)
+
+
+def test_pairs_have_a_budget(monkeypatch):
+    """Beyond it, pairs with the least mutual information are used, and a warning says so."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({f"x{j}": rng.choice(list("xyz"), 50) for j in range(8)})
+    y = np.arange(50) % 2
+    assert RumbleClassifier.MOST_PAIRS == 20_000
+    whole = rumble().fit(X, y).model_
+    monkeypatch.setattr(RumbleClassifier, "MOST_PAIRS", 24 * 23 // 2)
+    assert rumble().fit(X, y).model_.rules == whole.rules
+    monkeypatch.setattr(RumbleClassifier, "MOST_PAIRS", 100)
+    with pytest.warns(ModelWarning, match=r"24 labels and intervals.*MOST_PAIRS = 100: only those"):
+        some = rumble().fit(X, y).model_
+    counts = [model.summary["n_generated"] for model in (whole, some)]
+    assert counts == [1 + 24 + 24 * 23 // 2, 1 + 24 + 100]
+    rumble(max_candidates=40).fit(X, y)  # in order, as requested: no warning

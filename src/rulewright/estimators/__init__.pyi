@@ -67,6 +67,7 @@ from .mlrules.settings import Formulation as Formulation
 from .mlrules.settings import Growth as Growth
 from .nearest.estimator import RISEClassifier as RISEClassifier
 from .rulefit.classifier import RuleFitClassifier as RuleFitClassifier
+from .rulefit.left_out import PenaltySearch as PenaltySearch
 from .rulefit.regressor import RuleFitRegressor as RuleFitRegressor
 from .rulefit.selector import RuleVoteSelector as RuleVoteSelector
 from .rulefit.voting import Stability as Stability

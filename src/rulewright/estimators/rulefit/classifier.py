@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,8 +15,9 @@ from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
 from rulewright.estimators.folds.folds import Folds, assign_folds, keep_splits
 from rulewright.estimators.rulefit.penalty import ChosenPenalty as Chosen
-from rulewright.estimators.rulefit.penalty import choose_solution
-from rulewright.estimators.rulefit.settings import SOLVER, CandidateTerms, RuleFit, class_rules
+from rulewright.estimators.rulefit.penalty import SolutionSearch, choose_solution
+from rulewright.estimators.rulefit.settings import SOLVER, RuleFit
+from rulewright.estimators.rulefit.terms import CandidateTerms, class_rules
 from rulewright.model import AdditiveRules
 from rulewright.rules import Head, Rule
 from rulewright.search import LEAST_ROWS
@@ -147,36 +149,40 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
         advance: Callable[[], None],
     ) -> list[WeightedTerms]:
         """Fit the weights of each head: of its own rules, or of the shared ones."""
-        found, problem, candidates = [], None, None
+        found, problem, candidates, grown = [], None, None, None
         shared = len(seeds) > 1 and self.multiclass == "shared"
+        solver, threads = self._made_solver(rows), self._n_threads
+        penalty = self._search or self.penalty
+        how = SolutionSearch(
+            solver, penalty, folds, rows.total_weight, self.max_rules, threads, advance
+        )
         for head, seed in seeds.items():
             y = np.where(rows.labels == head, 1.0, -1.0)
             if problem is None or candidates is None or not shared:
-                tree_loss = self._tree_loss(rows, y, loss, shared)
-                candidates = self._candidates(rows, tree_loss, seed, self._n_threads)
+                loss_of = partial(self._tree_loss, rows, y, loss, shared)
+                candidates = self._candidates(rows, loss_of(slice(None)), seed, threads)
+                grown = self._grow_in_folds(rows, folds, loss_of, seed)
                 advance()
                 problem = candidates.problem(
-                    y, rows.weights, DATAFITS[loss](), self.rule_scale, self._n_threads
+                    y, rows.weights, DATAFITS[loss](), self.rule_scale, threads
                 )
             problem = replace(problem, y=y)  # with the same columns
-            choice = choose_solution(
-                problem,
-                SOLVER.make(self.solver),
-                self.penalty,
-                folds,
-                rows.total_weight,
-                self.max_rules,
-                self._n_threads,
-                advance,
+            parts = (
+                None
+                if grown is None
+                else [one.problem(y, problem.datafit, self.rule_scale, threads) for one in grown]
             )
-            found.append(WeightedTerms(head, candidates, choice))
+            found.append(WeightedTerms(head, candidates, choose_solution(problem, how, parts)))
         return found
 
-    def _tree_loss(self, rows: TrainingSet, y: FloatArray, loss: str, shared: bool) -> Any:
-        """Return the loss whose residuals the trees fit."""
+    def _tree_loss(
+        self, rows: TrainingSet, y: FloatArray, loss: str, shared: bool, places: Any
+    ) -> Any:
+        """Return the loss of some rows, whose residuals the trees fit."""
+        weights = rows.weights[places]
         if shared:
-            return SoftmaxLoss(rows.labels, rows.weights, len(rows.classes))
-        return TREE_LOSSES[loss](y, rows.weights)
+            return SoftmaxLoss(rows.labels[places], weights, len(rows.classes))
+        return TREE_LOSSES[loss](y[places], weights)
 
     @property
     def _loss_name(self) -> str:
@@ -202,7 +208,7 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
         """Split the rows into folds if needed; with few rows a criterion chooses the penalty."""
         if count_effective_rows(rows.weights) < LEAST_ROWS:
             return None
-        if not calibrated and not isinstance(self.penalty, str):
+        if not calibrated and self._search is None:
             return None
         return assign_folds(rows.labels, keep_splits(self.cv, rows.places), random)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -10,17 +10,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.estimators.folds.folds import Folds, run_parallel
-from rulewright.kernels import ROW, BoolArray, FloatArray, RowArray
+from rulewright.estimators.rulefit.left_out import FoldProblem, LeftOutLoss, PenaltySearch
+from rulewright.kernels import ROW, FloatArray, RowArray
 from rulewright.weighting import L1Problem, L1Solution, Path, Solver, is_saturated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rulewright.weighting import Design
 
 STRIDE = 5
 """Penalties solved before the held-out loss is checked again, while it falls."""
 
-CLEARLY = 2.0
-"""Rise of the held-out loss that counts as a rise, in standard errors."""
+DUST = 1e-6
+"""Share of the largest weight below which a weight is rounding."""
+
+DEPENDENT = 1e-9
+"""Eigenvalue of the correlations of columns below which columns depend on each other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,77 +38,135 @@ class ChosenPenalty:
     solution : L1Solution
         The weights.
     penalties, losses, errors : float64 arrays
-        Penalties of the path, mean held-out loss, and its standard error.
+        Penalties of the path, mean held-out loss (or criterion), and its standard error.
     out_of_fold : float64 array or None
         Out-of-fold scores at the chosen penalty.
+    solver : Solver
+        The solver; `PathBuild(tau=None)` is replaced by the chosen threshold.
     """
 
     solution: L1Solution
     penalties: FloatArray
     losses: FloatArray
     errors: FloatArray
-    out_of_fold: FloatArray | None = None
+    out_of_fold: FloatArray | None
+    solver: Solver
+
+
+@dataclass(frozen=True, eq=False)
+class SolutionSearch:
+    """How the weights of a rule ensemble are found; see `choose_solution`."""
+
+    solver: Solver
+    penalty: float | PenaltySearch
+    folds: Folds | None
+    total_weight: float
+    max_rules: int | None = None
+    n_threads: int = 1
+    advance: Callable[[], None] = lambda: None
 
 
 def choose_solution(
-    problem: L1Problem,
-    solver: Solver,
-    penalty: float | str,
-    folds: Folds | None,
-    total_weight: float,
-    max_rules: int | None = None,
-    n_threads: int = 1,
-    advance: Callable[[], None] = lambda: None,
+    problem: L1Problem, how: SolutionSearch, parts: Sequence[FoldProblem] | None = None
 ) -> ChosenPenalty:
-    """Follow the path and choose a penalty: the given one, "min" or "1se".
+    """Follow the path and choose a penalty: the given one, or by a search.
 
-    "min" minimises the held-out loss; "1se" is the largest penalty within one standard error of the
-    minimum. Without folds the Bayesian information criterion chooses; weights then count as numbers
-    of rows. At most `max_rules` weights differ from 0. `advance` is called after each part of the
-    path.
+    "min" minimises the held-out criterion; "1se" is the largest penalty within one standard error
+    of the minimum. Several thresholds of PATHBUILD are compared in the same way; among the largest
+    penalties of each, "1se" takes the one with the fewest terms. Without folds the Bayesian
+    information criterion chooses; weights then count as numbers of rows. At most `max_rules`
+    weights differ from 0. `parts` are the problems of the folds, by default with the same rules.
     """
-    if not isinstance(penalty, str):
-        grid = problem.grid()
-        falling = [*grid[grid > penalty], penalty] if max_rules is not None else [penalty]
-        path = solver.path(problem, falling)
-        advance()
-        last = _affordable(path.solutions, max_rules)
-        scores = None
-        if folds is not None:
-            followed = path.penalties[: last + 1]
-            scores = score_left_out(problem, solver, followed, folds, n_threads, advance)[-1]
-        return ChosenPenalty(path[last], path.penalties, *_nothing(len(path)), scores)
-    if folds is None:
-        path = solver.path(problem, _few(problem, total_weight))
-        advance()
-        last = _affordable(path.solutions, max_rules)
-        best = _by_criterion(problem, path.solutions[: last + 1], total_weight)
-        return ChosenPenalty(path[best], path.penalties, *_nothing(len(path)))
-    path, scores, left_out = _cross_validate(problem, solver, folds, max_rules, n_threads, advance)
-    last = _affordable(path.solutions, max_rules)
-    losses, errors = (np.array(kept[: len(path)]) for kept in (left_out.losses, left_out.errors))
-    best = int(np.argmin(losses[: last + 1]))
-    if penalty == "1se":
-        best = int(np.argmax(losses <= losses[best] + errors[best]))
-    return ChosenPenalty(path[best], path.penalties, losses, errors, scores[best])
+    if parts is None and how.folds is not None:
+        parts = [split_problem(problem, how.folds, fold) for fold in range(len(how.folds))]
+    if not isinstance(how.penalty, PenaltySearch):
+        return _solve_given(problem, how, how.penalty, parts)
+    variants = how.solver.variants
+    if parts is None or how.folds is None:
+        return min((_solve_few(problem, how, one) for one in variants), key=lambda t: t[0])[1]
+    tried = [_cross_validate(problem, replace(how, solver=one), parts) for one in variants]
+    least = min(tried, key=lambda one: one.losses.min())
+    best = int(np.argmin(least.losses))
+    if how.penalty.rule == "1se":
+        bound = least.losses[best] + least.errors[best]
+        within = [(one, int(np.argmax(one.losses <= bound))) for one in tried]
+        near = [(one, place) for one, place in within if one.losses[place] <= bound]
+        least, best = min(near, key=lambda pair: np.count_nonzero(pair[0].path[pair[1]].coef))
+    return least.choose(best)
+
+
+def _solve_given(
+    problem: L1Problem, how: SolutionSearch, penalty: float, parts: Sequence[FoldProblem] | None
+) -> ChosenPenalty:
+    """Solve for a given penalty."""
+    grid = problem.grid()
+    falling = [*grid[grid > penalty], penalty] if how.max_rules is not None else [penalty]
+    path = how.solver.path(problem, falling)
+    how.advance()
+    last, scores = _affordable(path.solutions, how.max_rules), None
+    if parts is not None:
+        scores = score_left_out(problem, how, path.penalties[: last + 1], parts)[-1]
+    return ChosenPenalty(path[last], path.penalties, *_nothing(len(path)), scores, how.solver)
+
+
+def _solve_few(
+    problem: L1Problem, how: SolutionSearch, solver: Solver
+) -> tuple[float, ChosenPenalty]:
+    """Return the solution of few rows with the least information criterion, and the criterion."""
+    path = solver.path(problem, _few(problem, how.total_weight))
+    how.advance()
+    last = _affordable(path.solutions, how.max_rules)
+    values = _criterion(problem, path.solutions[: last + 1], how.total_weight)
+    best = int(np.argmin(values))
+    nothing = _nothing(len(path))
+    return values[best], ChosenPenalty(path[best], path.penalties, *nothing, None, solver)
+
+
+def split_problem(problem: L1Problem, folds: Folds, fold: int) -> FoldProblem:
+    """Return the problem of a fold with the same rules."""
+    held_out = problem.design.take(folds.held_out_mask(fold))
+    return FoldProblem(problem.take(folds.train_mask(fold)), held_out)
+
+
+@dataclass(frozen=True, eq=False)
+class FollowedPath:
+    """A path with its out-of-fold scores; losses and errors up to the last affordable penalty."""
+
+    path: Path
+    scores: FloatArray
+    all_losses: FloatArray
+    all_errors: FloatArray
+    last: int
+    solver: Solver
+
+    @property
+    def losses(self) -> FloatArray:
+        """Mean held-out losses."""
+        return self.all_losses[: self.last + 1]
+
+    @property
+    def errors(self) -> FloatArray:
+        """Standard errors of the losses."""
+        return self.all_errors[: self.last + 1]
+
+    def choose(self, place: int) -> ChosenPenalty:
+        """Return a solution of the path."""
+        curves = self.path.penalties, self.all_losses, self.all_errors
+        return ChosenPenalty(self.path[place], *curves, self.scores[place], self.solver)
 
 
 def _cross_validate(
-    problem: L1Problem,
-    solver: Solver,
-    folds: Folds,
-    max_rules: int | None,
-    n_threads: int,
-    advance: Callable[[], None],
-) -> tuple[Path, FloatArray, LeftOutLoss]:
-    """Follow the paths of all rows and of the folds, while the held-out loss may still fall.
-
-    Returns the path, the out-of-fold scores (penalties, rows), and their losses.
-    """
-    left_out = LeftOutLoss(problem, folds.ever_held_out)
+    problem: L1Problem, how: SolutionSearch, problems: Sequence[FoldProblem]
+) -> FollowedPath:
+    """Follow the paths of all rows and of the folds, while the held-out loss may still fall."""
+    assert how.folds is not None
+    assert isinstance(how.penalty, PenaltySearch)
+    folds, solver = how.folds, how.solver
+    left_out = LeftOutLoss(problem, folds.ever_held_out, how.penalty.criterion)
     if not problem.largest_penalty:  # nothing to explain
         left_out.add(problem.null.scores)
-        return solver.path(problem), problem.null.scores[np.newaxis], left_out
+        scores = problem.null.scores[np.newaxis]
+        return _followed(solver.path(problem), scores, left_out, how)
     grid = problem.grid()
     found: list[L1Solution] = []
     scores = np.full((len(grid), problem.design.n_rows), np.nan)
@@ -113,35 +177,50 @@ def _cross_validate(
             found.append(solution)
 
     whole = solver.follow(problem, grid)
-    parts = [_follow_left_out(problem, solver, grid, folds, fold) for fold in range(len(folds))]
+    parts = _follow_left_out(how, grid, problems)
     block = range(0)
     while block.stop < len(grid):
         start, size = block.stop, STRIDE if left_out.falls else 1
         block = range(start, min(start + size, len(grid)))
         tasks: list[Callable[[Callable[[], None]], None]] = [follow]
         tasks += [partial(_fill, scores, block, rows, part) for rows, part in parts]
-        run_parallel(tasks, n_threads)
+        run_parallel(tasks, how.n_threads)
         if block.stop // STRIDE > start // STRIDE:
-            advance()
+            how.advance()
         ends = (n for n in range(start + 1, len(found) + 1) if is_saturated(problem, found[:n]))
         end = next(ends, None)
         for place in range(start, len(found)):
             left_out.add(scores[place])
-        too_many = _affordable(tuple(found), max_rules) < len(found) - 1
+        too_many = _affordable(tuple(found), how.max_rules) < len(found) - 1
         if end is not None or left_out.has_risen or too_many or len(found) < block.stop:
             found = found[:end]
             break
-    return Path(tuple(found)), scores[: len(found)], left_out
+    return _followed(Path(tuple(found)), scores[: len(found)], left_out, how)
+
+
+def _followed(
+    path: Path, scores: FloatArray, left_out: LeftOutLoss, how: SolutionSearch
+) -> FollowedPath:
+    losses, errors = (np.array(kept[: len(path)]) for kept in (left_out.losses, left_out.errors))
+    last = _affordable(path.solutions, how.max_rules)
+    return FollowedPath(path, scores, losses, errors, last, how.solver)
 
 
 def _follow_left_out(
-    problem: L1Problem, solver: Solver, grid: FloatArray, folds: Folds, fold: int
-) -> tuple[RowArray, Iterator[FloatArray]]:
-    """Return the held-out rows of a fold and their scores at each penalty."""
-    rows = folds.held_out_rows(fold).astype(ROW)
-    solutions = solver.follow(problem.take(folds.train_mask(fold)), grid)
-    held = problem.design.take(folds.held_out_mask(fold))
-    return rows, (held.scores(one.coef, one.intercept) for one in solutions)
+    how: SolutionSearch, grid: FloatArray, problems: Sequence[FoldProblem]
+) -> list[tuple[RowArray, Iterator[FloatArray]]]:
+    """Return the held-out rows of each fold and their scores at each penalty."""
+    assert how.folds is not None
+    found = []
+    for fold, part in enumerate(problems):
+        rows = how.folds.held_out_rows(fold).astype(ROW)
+        solutions = how.solver.follow(part.problem, grid)
+        found.append((rows, _scores(part.held_out, solutions)))
+    return found
+
+
+def _scores(held_out: Design, solutions: Iterator[L1Solution]) -> Iterator[FloatArray]:
+    return (held_out.scores(one.coef, one.intercept) for one in solutions)
 
 
 def _fill(
@@ -159,21 +238,14 @@ def _fill(
 
 
 def score_left_out(
-    problem: L1Problem,
-    solver: Solver,
-    penalties: FloatArray,
-    folds: Folds,
-    n_threads: int,
-    advance: Callable[[], None],
+    problem: L1Problem, how: SolutionSearch, penalties: FloatArray, problems: Sequence[FoldProblem]
 ) -> FloatArray:
     """Return the out-of-fold scores (penalties, rows); NaN for rows in no fold."""
     scores = np.full((len(penalties), problem.design.n_rows), np.nan)
-    parts = [
-        _follow_left_out(problem, solver, penalties, folds, fold) for fold in range(len(folds))
-    ]
-    block = range(len(penalties))
-    run_parallel([partial(_fill, scores, block, rows, part) for rows, part in parts], n_threads)
-    advance()
+    parts, block = _follow_left_out(how, penalties, problems), range(len(penalties))
+    tasks = [partial(_fill, scores, block, rows, part) for rows, part in parts]
+    run_parallel(tasks, how.n_threads)
+    how.advance()
     return scores
 
 
@@ -191,61 +263,29 @@ def _affordable(solutions: tuple[L1Solution, ...], max_rules: int | None) -> int
     return max(int(beyond[0]) - 1, 0) if len(beyond) else len(solutions) - 1
 
 
-def _by_criterion(problem: L1Problem, solutions: tuple[L1Solution, ...], total: float) -> int:
-    """Return the place of the solution with the minimum Bayesian information criterion."""
+def _criterion(problem: L1Problem, solutions: tuple[L1Solution, ...], total: float) -> FloatArray:
+    """Return the Bayesian information criterion of each solution."""
     losses = np.array([solution.loss for solution in solutions])
-    counts = np.array([np.count_nonzero(solution.coef) for solution in solutions])
+    counts = np.array([count_free(problem.design, solution.coef) for solution in solutions])
     if problem.datafit.name != "logistic":  # log-likelihood of errors of unknown variance
         losses = 0.5 * np.log(np.maximum(losses, 1e-12 * max(float(losses.max()), 1e-300)))
-    return int(np.argmin(losses * total + 0.5 * counts * np.log(max(total, 1.0))))
+    return np.asarray(losses * total + 0.5 * counts * np.log(max(total, 1.0)))
 
 
-class LeftOutLoss:
-    """Mean held-out loss along a path, and its standard error.
+def count_free(design: Design, coef: FloatArray) -> int:
+    """Return the degrees of freedom: the rank of the columns with weights above rounding.
 
-    Attributes
-    ----------
-    losses, errors : list of float
-        One per penalty so far.
+    Few rows have dependent columns, whose weights are not unique: their number depends on the
+    order of sums, the rank does not.
     """
-
-    def __init__(self, problem: L1Problem, seen: BoolArray) -> None:
-        self.weights, self.y = problem.design.weights[seen], problem.y[seen]
-        self.datafit, self.seen = problem.datafit, seen
-        self.losses: list[float] = []
-        self.errors: list[float] = []
-        self._best = self._last = np.empty(0)
-
-    def add(self, scores: FloatArray) -> None:
-        """Add the scores of all rows at the next penalty."""
-        self._last = self.datafit.value(self.y, scores[self.seen])
-        mean, error = self._mean(self._last)
-        if not self.losses or mean < min(self.losses):
-            self._best = self._last
-        self.losses.append(mean)
-        self.errors.append(error)
-
-    @property
-    def falls(self) -> bool:
-        """True while the last loss is the minimum."""
-        return self._last is self._best
-
-    @property
-    def has_risen(self) -> bool:
-        """True if the last loss is clearly above the minimum.
-
-        The comparison is paired by row: the losses of a row are correlated along a path, so
-        a rise is measured more precisely than the losses themselves.
-        """
-        if self.falls:
-            return False
-        rise, error = self._mean(self._last - self._best)
-        return rise > CLEARLY * error
-
-    def _mean(self, values: FloatArray) -> tuple[float, float]:
-        mean = float(np.average(values, weights=self.weights))
-        square = float(np.average((values - mean) ** 2, weights=self.weights))
-        return mean, float(np.sqrt(square / len(values)))
+    sizes = np.abs(coef)
+    active = np.flatnonzero(sizes > DUST * sizes.max(initial=0.0)).astype(np.int32)
+    if not len(active):
+        return 0
+    gram = design.gram(active, active)
+    sizes = np.sqrt(np.diag(gram))
+    values = np.linalg.eigvalsh(gram / np.outer(sizes, sizes))
+    return int(np.count_nonzero(values > DEPENDENT))
 
 
 def _nothing(n: int) -> tuple[FloatArray, FloatArray]:

@@ -11,8 +11,9 @@ from rulewright.estimators.contract.base import RuleRegressor
 from rulewright.estimators.contract.parameters import Choice, Parameter
 from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.folds.folds import number_folds
-from rulewright.estimators.rulefit.penalty import choose_solution
-from rulewright.estimators.rulefit.settings import RuleFit, number_rules
+from rulewright.estimators.rulefit.penalty import SolutionSearch, choose_solution
+from rulewright.estimators.rulefit.settings import RuleFit
+from rulewright.estimators.rulefit.terms import number_rules
 from rulewright.model import RegressionRules
 from rulewright.search import LEAST_ROWS, weighted_quantiles
 from rulewright.weighting import Huber, HuberLoss, Squared, SquaredLoss
@@ -71,27 +72,37 @@ class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
                 f"Use one of {', '.join(solver.losses)}"
             )
         y, unit = scale_numbers(rows.numbers, rows.weights)
-        folds = None
-        if isinstance(self.penalty, str) and count_effective_rows(rows.weights) >= LEAST_ROWS:
+        folds, search = None, self._search
+        if search is not None and search.criterion != "loss":
+            raise ValueError(
+                f"{type(self).__name__}: criterion={search.criterion!r} of the penalty is for "
+                "classes; use 'loss'"
+            )
+        if search is not None and count_effective_rows(rows.weights) >= LEAST_ROWS:
             folds = number_folds(rows.n_rows, self.cv, rows.places, random)
         delta = _deviation(y, rows.weights) if self.loss == "huber" else 0.0
         huber = self.loss == "huber" and delta > 0
-        tree_loss = HuberLoss(y, rows.weights, delta) if huber else SquaredLoss(y, rows.weights)
+
+        def tree_loss(places: Any) -> HuberLoss | SquaredLoss:
+            own = y[places], rows.weights[places]
+            return HuberLoss(*own, delta) if huber else SquaredLoss(*own)
+
         seed, datafit = int(random.randint(2**31)), Huber(delta) if huber else Squared()
         # The penalty is in units of the scaled target.
-        penalty = self.penalty if isinstance(self.penalty, str) else self.penalty / unit
+        penalty = self.penalty / unit if search is None else search
         with self._progress(1, folds) as advance:
-            candidates = self._candidates(rows, tree_loss, seed, self._n_threads)
+            candidates = self._candidates(rows, tree_loss(slice(None)), seed, self._n_threads)
             advance()
+            total, threads = rows.total_weight, self._n_threads
+            how = SolutionSearch(solver, penalty, folds, total, self.max_rules, threads, advance)
+            grown = self._grow_in_folds(rows, folds, tree_loss, seed)
+            parts = (
+                None
+                if grown is None
+                else [one.problem(y, datafit, self.rule_scale, threads) for one in grown]
+            )
             self.choice_ = choose_solution(
-                candidates.problem(y, rows.weights, datafit, self.rule_scale, self._n_threads),
-                solver,
-                penalty,
-                folds,
-                rows.total_weight,
-                self.max_rules,
-                self._n_threads,
-                advance,
+                candidates.problem(y, rows.weights, datafit, self.rule_scale, threads), how, parts
             )
         self.n_candidates_ = len(candidates.rules)
         solution = self.choice_.solution

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -25,37 +25,36 @@ from rulewright.estimators.contract.parameters import (
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.warn import warn_caller
 from rulewright.estimators.contract.weights import count_effective_rows
+from rulewright.estimators.rulefit.left_out import PenaltySearch
 from rulewright.estimators.rulefit.penalty import STRIDE
-from rulewright.model import LinearTerm, RuleModel
-from rulewright.rules import Adds, Conjunction, Coverage, Head, NumberCoverage, Rule
+from rulewright.estimators.rulefit.terms import CandidateTerms, FoldTerms
+from rulewright.model import RuleModel
+from rulewright.rules import Conjunction
 from rulewright.search import (
-    SCALE,
     Generation,
     SearchLimits,
     clean_rules,
     generate_rules,
-    linear_columns,
-    linear_terms,
 )
 from rulewright.weighting import (
     FPC,
     N_PENALTIES,
     SPGL1,
     CoordinateDescent,
-    L1Problem,
     PathBuild,
     Solver,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
-    from rulewright.data import LearningRows, RegressionSet
+    from numpy.typing import NDArray
+
+    from rulewright.data import LearningRows
     from rulewright.estimators.folds.folds import Folds
-    from rulewright.kernels import BoolArray, FloatArray
     from rulewright.search import GenerationLoss, TreeRules
-    from rulewright.weighting import Datafit, L1Solution, RuleScale
+    from rulewright.weighting import RuleScale
 
 SOLVERS: dict[str, Callable[..., Solver]] = {
     "coordinate": partial(CoordinateDescent, tolerance=1e-4),
@@ -76,124 +75,35 @@ FEW = (
 )
 
 FEW_ROWS = 100
-"""Below this number of rows there is no subsampling, and weights are solved exactly: integer
-weights then equal repeated rows."""
+"""Below this number of rows there is no subsampling, and weights are solved exactly. With fewer
+than `LEAST_ROWS`, which are not parted for the penalty, integer weights equal repeated rows."""
 
 Model = TypeVar("Model", bound=RuleModel)
 
 
-@dataclass(frozen=True, eq=False)
-class CandidateTerms:
-    """Candidate rules and linear terms of an L1 problem.
-
-    Attributes
-    ----------
-    rules : TreeRules
-        Distinct rules and the training rows that they cover.
-    linear : tuple of LinearTerm
-        Linear terms with slope 1.
-    columns : float64 array of shape (rows, terms)
-        Values of the linear terms, scaled to equal deviation.
-    """
-
-    rules: TreeRules
-    linear: tuple[LinearTerm, ...]
-    columns: FloatArray
-
-    @classmethod
-    def of(cls, rules: TreeRules, rows: LearningRows[Any], beta: float | None) -> CandidateTerms:
-        """Add linear terms to rules; `beta` is the share of values beyond each of their bounds."""
-        terms = () if beta is None else linear_terms(rows.table, rows.weights, beta)
-        return cls(rules, terms, linear_columns(terms, rows.table))
-
-    def problem(
-        self,
-        y: FloatArray,
-        weights: FloatArray,
-        datafit: Datafit,
-        rule_scale: RuleScale,
-        n_threads: int,
-    ) -> L1Problem:
-        """Return the weighting problem of the candidates."""
-        return L1Problem.of(
-            self.rules.covers,
-            y,
-            dense=self.columns,
-            sample_weight=weights,
-            rule_scale=rule_scale,
-            datafit=datafit,
-            n_threads=n_threads,
-        )
-
-    def responses(self, solution: L1Solution) -> FloatArray:
-        """Return the coefficients of the rules."""
-        return solution.coef[: len(self.rules)]
-
-    def slopes(self, solution: L1Solution) -> FloatArray:
-        """Return the slopes of the linear terms."""
-        scales = np.array([SCALE / term.deviation for term in self.linear])
-        return np.asarray(solution.coef[len(self.rules) :] * scales)
-
-    def lines(self, slopes: FloatArray) -> tuple[LinearTerm, ...]:
-        """Return the linear terms with slopes (terms, scores); drop terms with slope 0."""
-        return tuple(
-            replace(term, slopes=tuple(own.tolist()))
-            for term, own in zip(self.linear, slopes, strict=True)
-            if own.any()
-        )
-
-    def cover(self, place: int) -> BoolArray:
-        """Return the training rows that a rule covers."""
-        return self.rules.covers[place : place + 1].row_mask()
-
-
-def number_rules(
-    candidates: CandidateTerms, rows: RegressionSet, responses: FloatArray
-) -> tuple[Rule, ...]:
-    """Return the rules with nonzero responses, and statistics of the target they cover."""
-    found = []
-    for place in np.flatnonzero(responses).tolist():
-        cover = candidates.cover(place)
-        coverage = NumberCoverage.of(cover, rows.numbers, rows.weights)
-        response = float(responses[place])
-        found.append(Rule(candidates.rules.rules[place], Adds(Head(0, 0), response), coverage))
-    return tuple(found)
-
-
-def class_rules(
-    candidates: CandidateTerms, rows: TrainingSet, responses: Iterable[tuple[int, Head, float]]
-) -> tuple[Rule, ...]:
-    """Return rules by place, head and response, with the classes that they cover.
-
-    Covered rows are counted outside the growing sample of the rule's tree where possible.
-    """
-    found = []
-    for place, head, response in responses:
-        cover, inside = candidates.cover(place), candidates.rules.inside(place)
-        weights = rows.weights_by_class(cover)
-        if inside is None:
-            coverage = Coverage.of(tuple(weights.tolist()))
-        else:
-            coverage = Coverage.outside(weights, rows.weights_by_class(cover & ~inside))
-        found.append(Rule(candidates.rules.rules[place], Adds(head, response), coverage))
-    return tuple(found)
-
-
-class Penalty:
-    """The penalty strength: chosen by cross-validation ("min", "1se"), or a number."""
-
-    words = ("min", "1se")
+class Penalty(Named):
+    """The penalty strength: chosen by cross-validation ("min", "1se", an object), or a number."""
 
     def accepts(self, value: object) -> bool:
         """Return whether the value is allowed."""
-        return value in self.words if isinstance(value, str) else Real(0, above=True).accepts(value)
+        return super().accepts(value) or Real(0, above=True).accepts(value)
 
     def parse(self, text: str) -> object:
         """Parse a value from the command line."""
-        return text if text in self.words else float(text)
+        return super().parse(text) if "(" in text or text in self.makers else float(text)
 
     def __str__(self) -> str:
-        return "min, 1se or a number > 0"
+        return "min, 1se, a PenaltySearch or a number > 0"
+
+
+PENALTY = Penalty(
+    {
+        "min": partial(PenaltySearch, "min"),
+        "1se": PenaltySearch,
+        "search": PenaltySearch,
+    },
+    PenaltySearch,
+)
 
 
 class CandidateSettings(TableEstimator):
@@ -258,7 +168,12 @@ class CandidateSettings(TableEstimator):
         return CandidateTerms.of(rules, rows, 0.025 if self.linear else None)
 
     def _rules(
-        self, rows: LearningRows[Any], loss: GenerationLoss, seed: int, n_threads: int
+        self,
+        rows: LearningRows[Any],
+        loss: GenerationLoss,
+        seed: int,
+        n_threads: int,
+        quiet: bool = False,
     ) -> TreeRules:
         given = () if self.max_candidates == 0 else self._given_rules()
         effective, subsample = count_balanced_rows(rows), self.subsample
@@ -268,7 +183,7 @@ class CandidateSettings(TableEstimator):
             return clean_rules(given, rows.table, rows.weights, n_threads)
         binned = bin_table(rows.table, self.max_bins, n_threads)
         if effective < FEWEST_ROWS and self.linear:
-            if not self._is_nested and any(len(bins) > 1 for bins in binned.bins):
+            if not (quiet or self._is_nested) and any(len(bins) > 1 for bins in binned.bins):
                 warn_caller(FEW.format(type(self).__name__, effective), ModelWarning)
             return clean_rules((), rows.table, rows.weights, n_threads)
         generation = Generation(
@@ -324,11 +239,12 @@ class RuleFit(CandidateSettings, RuleEstimator[Model], Generic[Model]):
         default="coordinate",
     )
     penalty: Any = Parameter(
-        Penalty(),
+        PENALTY,
         'Strength of the L1 penalty. "min" minimises the cross-validated loss; "1se" is the '
         "largest penalty within one standard error of the minimum, which offsets the optimism of "
-        "rules grown on all rows. A number is the factor of the sum of absolute weights in the "
-        "mean loss.",
+        "rules grown on all rows. A `PenaltySearch` minimises the share of errors or one minus "
+        "the area under the ROC curve, or grows rules in each fold. A number is the factor of the "
+        "sum of absolute weights in the mean loss.",
         default="1se",
     )
     cv: Any = Parameter(
@@ -351,6 +267,7 @@ class RuleFit(CandidateSettings, RuleEstimator[Model], Generic[Model]):
     ) -> AbstractContextManager[Callable[[], None]]:
         """Create a progress bar: a step for the rules, and one for each part of each path."""
         n_parts = 1 if folds is None else N_PENALTIES // STRIDE
+        n_parts *= len(SOLVER.make(self.solver).variants)
         return progress_bar("weighting rules", n_scores * (1 + n_parts), bool(self.verbose))
 
     def _made_solver(self, rows: LearningRows[Any]) -> Solver:
@@ -358,3 +275,29 @@ class RuleFit(CandidateSettings, RuleEstimator[Model], Generic[Model]):
         if isinstance(solver, CoordinateDescent) and count_effective_rows(rows.weights) < FEW_ROWS:
             return replace(solver, tolerance=min(solver.tolerance, 1e-10))
         return solver
+
+    @property
+    def _search(self) -> PenaltySearch | None:
+        """How the penalty is chosen; None if it is given."""
+        made = PENALTY.make(self.penalty)
+        return made if isinstance(made, PenaltySearch) else None
+
+    def _grow_in_folds(
+        self,
+        rows: LearningRows[Any],
+        folds: Folds | None,
+        loss_of: Callable[[NDArray[np.intp]], GenerationLoss],
+        seed: int,
+    ) -> list[FoldTerms] | None:
+        """Grow rules without the held-out rows of each fold, if the penalty is chosen by them."""
+        if folds is None or self._search is None or not self._search.regrow:
+            return None
+        found = []
+        for fold in range(len(folds)):
+            places = folds.train_rows(fold)
+            part, held = rows.take(places), rows.take(folds.held_out_rows(fold))
+            rules = self._rules(part, loss_of(places), seed, self._n_threads, quiet=True)
+            terms = CandidateTerms.of(rules, part, 0.025 if self.linear else None)
+            columns = terms.hold_out(held, self._n_threads)
+            found.append(FoldTerms(terms, places, part.weights, columns))
+        return found

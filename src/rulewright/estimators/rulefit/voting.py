@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.estimators.rulefit.settings import CandidateTerms
+    from rulewright.estimators.rulefit.terms import CandidateTerms
     from rulewright.kernels import BoolArray, FloatArray, IntArray
 
     Places = NDArray[np.integer]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from rulewright.data import ModelWarning
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
@@ -20,6 +21,7 @@ from rulewright.estimators.contract.parameters import (
     Splitting,
 )
 from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.contract.warn import warn_caller
 from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.contract.work import check_work, count_features
 from rulewright.estimators.finishing.after_fit import OutOfFold, read_model_rows, with_probabilities
@@ -39,6 +41,7 @@ from rulewright.estimators.rumble.preparing import (
 )
 from rulewright.estimators.rumble.stability import RuleStability, bootstrap_stability
 from rulewright.estimators.rumble.weighing import (
+    DRAWN,
     NORMS,
     PRACTICAL,
     Prefix,
@@ -92,6 +95,8 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         penalty, score, and number of rules with nonzero weights.
     budget_ : float
         The budget for "svm1".
+    seed_ : int
+        Seed of the rows that balance the classes, for "margin_subsample".
     weighed_rows_ : ndarray
         Places of the rows that the weights were fitted to: all, unless `bias_share` holds some
         out.
@@ -108,11 +113,14 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
 
     POOLS_LABELS = True
     MOST_WORK = 30_000
+    MOST_PAIRS: ClassVar[int] = 20_000
+    """Maximum number of pairs, without `bias` and `max_candidates`; a fit warns of more."""
 
     criterion: str = Parameter(
         Choice(tuple(PRACTICAL)),
         'Criterion of the weights: mean minus variance of the margins ("mmv"), the mean margin '
-        'with balanced classes ("margin"), or minus the hinge loss ("svm1").',
+        'with balanced classes, by weights ("margin") or by drawing rows of the larger class '
+        '("margin_subsample"), or minus the hinge loss ("svm1").',
         default="mmv",
         kw_only=False,
     )
@@ -185,7 +193,10 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         default=None,
     )
 
-    PAPER: ClassVar[Mapping[str, Any]] = {"calibration": None, "precision_cv": None}
+    PAPER: ClassVar[Mapping[str, Any]] = {
+        "calibration": None,
+        "precision_cv": None,
+    }
 
     @classmethod
     def paper_relational(cls, **overrides: Any) -> Self:
@@ -201,17 +212,12 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
             raise ValueError(
                 f"{type(self).__name__} needs two rows or more, n_samples=1 is too few"
             )
-        if self.bias is None and self.max_candidates is None:
-            check_work(
-                self,
-                count_features(rows.table, self.max_bins),
-                "labels and intervals, each a feature",
-                "Select columns, as RuleVoteSelector does, or set max_candidates",
-            )
-        if self.criterion == "margin" and len(np.unique(rows.labels)) == 1:
+        self._check_features(rows)
+        if self.criterion in ("margin", DRAWN) and len(np.unique(rows.labels)) == 1:
             text = "there is only one class, which cannot be balanced: it is always predicted"
             warnings.warn(text, UserWarning, stacklevel=4)
         random, bias = check_random_state(self.random_state), self._bias(rows)
+        self.seed_ = random.randint(2**31) if self._draws else 0
         making, weighed = set_aside(rows, self.bias_share, random)
         parts = self._budget_folds(weighed, random)
         folds = self._folds(weighed, random)
@@ -261,11 +267,42 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         weighing = self._weighing(self.budget_)
         return bootstrap_stability(model, weighing, repository, weighed, n_bootstraps, random)
 
+    def _check_features(self, rows: TrainingSet) -> None:
+        """Refuse more features than the limit, and warn of pairs beyond the budget."""
+        if self.bias is not None or self.max_candidates is not None:
+            return
+        n_features = count_features(rows.table, self.max_bins)
+        what = "labels and intervals, each a feature"
+        remedy = "Select columns, as RuleVoteSelector does, or set max_candidates"
+        check_work(self, n_features, what, remedy)
+        if self._most_pairs(rows) is not None and not self._is_nested:
+            name = type(self).__name__
+            warn_caller(
+                f"{name}: {n_features} labels and intervals have more pairs than "
+                f"{name}.MOST_PAIRS = {self.MOST_PAIRS:,}: only those with the least mutual "
+                "information are used. Select columns, or raise the limit, if memory and time are "
+                "no problem.",
+                ModelWarning,
+            )
+
+    def _most_pairs(self, rows: TrainingSet) -> int | None:
+        """Return the maximum number of pairs if there would be more."""
+        if self.pairs is None or self.max_candidates is not None:
+            return None
+        n = count_features(rows.table, self.max_bins)
+        n_pairs = n * (n - 1) // (1 if self.pairs == "signed" else 2)
+        return self.MOST_PAIRS if n_pairs > self.MOST_PAIRS else None
+
     def _bias(self, rows: TrainingSet) -> Bias:
         """Return the requested bias."""
         if self.bias is None:
-            return default_bias(self.max_bins, self.pairs)
+            return default_bias(self.max_bins, self.pairs, self._most_pairs(rows))
         return read_bias(self.bias, rows)
+
+    @property
+    def _draws(self) -> bool:
+        """Whether rows are drawn to balance the classes."""
+        return self.criterion == DRAWN
 
     def _folds(self, rows: TrainingSet, random: np.random.RandomState) -> Folds | None:
         if self.calibration is None or count_effective_rows(rows.weights) < LEAST_ROWS:
@@ -296,8 +333,10 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         )
 
     def _weighing(self, budget: float) -> Weighing:
-        settings = {field.name: getattr(self, field.name) for field in fields(Weighing)}
-        return Weighing(**{**settings, "budget": budget, "norm": NORM.make(self.norm)})
+        names = {field.name for field in fields(Weighing)} - {"seed"}
+        settings = {name: getattr(self, name) for name in names}
+        own = {"budget": budget, "norm": NORM.make(self.norm), "seed": self.seed_}
+        return Weighing(**{**settings, **own})
 
     def _budget_folds(self, rows: TrainingSet, random: np.random.RandomState) -> Folds | None:
         """Split the rows to choose a budget, if there is one to choose."""

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from rulewright.search import Repository
     from rulewright.weighting import Criterion, CriterionState
 
-PRACTICAL = {"mmv": 1.0, "margin": 0.1, "svm1": 0.1}
+DRAWN = "margin_subsample"
+"""The mean margin of classes that are balanced by drawing rows, as the thesis says."""
+
+PRACTICAL = {"mmv": 1.0, "margin": 0.1, DRAWN: 0.1, "svm1": 0.1}
 """The criteria, with the constants of the thesis inside the root of the penalty."""
 
 NOTHING_BETTER = "no later prefix can be better"
@@ -86,7 +89,7 @@ def criterion_of(
     if name == "mmv":
         sphere = norm.shape == "sphere"
         return MMV(norm.p, in_one_norm=constant != 0, radius=norm.radius, sphere=sphere)
-    return EmpiricalMargin() if name == "margin" else OneNormSVM(budget)
+    return OneNormSVM(budget) if name == "svm1" else EmpiricalMargin()
 
 
 def penalty_of(name: str, n: float, delta: float, constant: float | None) -> Callable[[int], float]:
@@ -94,13 +97,28 @@ def penalty_of(name: str, n: float, delta: float, constant: float | None) -> Cal
     c = PRACTICAL[name] if constant is None else constant
     if name == "mmv":
         return partial(mmv_penalty, n=n, delta=delta, constant=c)
-    p = 2.0 if name == "margin" else 1.0
+    p = 1.0 if name == "svm1" else 2.0
     return partial(margin_penalty, n=n, delta=delta, constant=c, p=p)
 
 
 def balanced_rows(share: float, n: float) -> float:
     """Return the effective number of n rows if each class gets half of the weight."""
     return 4 * n * share * (1 - share) if 0 < share < 1 else n
+
+
+def balance_by_drawing(
+    signs: FloatArray, weights: FloatArray, random: np.random.RandomState
+) -> FloatArray:
+    """Return weights that keep rows of the heavier class, drawn at random, up to equal weight."""
+    totals = [weights[signs == sign].sum() for sign in (-1, 1)]
+    larger = np.flatnonzero(signs == (-1 if totals[0] > totals[1] else 1))
+    if min(totals) == 0:
+        return weights
+    drawn = random.permutation(larger)
+    before = np.cumsum(weights[drawn]) - weights[drawn]
+    balanced = weights.copy()
+    balanced[drawn] = np.clip(min(totals) - before, 0.0, weights[drawn])
+    return balanced
 
 
 class TraceStep(NamedTuple):
@@ -210,7 +228,7 @@ def constant_prefix(sign: float, penalty: float) -> Prefix:
 
 @dataclass(frozen=True)
 class Weighing:
-    """How rules are weighted; the fields are parameters of `RumbleClassifier`."""
+    """How rules are weighted; the fields but the seed are parameters of `RumbleClassifier`."""
 
     criterion: str
     norm: WeightNorm
@@ -220,6 +238,7 @@ class Weighing:
     max_active: int
     max_candidates: int | None
     max_rules: int | None
+    seed: int
 
     def prefixes(
         self,
@@ -262,6 +281,8 @@ class Weighing:
         check: Callable[[], None],
     ) -> Prefix:
         """Find the best prefix for rows of the classes +1 and -1."""
+        if self.criterion == DRAWN:
+            weights = balance_by_drawing(signs, weights, np.random.RandomState(self.seed))
         shares = weights / weights.max()
         shares /= shares.sum()
         n = max(count_effective_rows(weights), LEAST_COUNT)

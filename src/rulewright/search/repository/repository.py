@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rulewright.encoding import SignedCovers, SignedStack
 from rulewright.rules import Conjunction, Formula
 from rulewright.search.repository.blocks import BiasError, RuleBlock, Sources
-from rulewright.search.repository.combine import Combine
+from rulewright.search.repository.combine import Choose, Combine
 from rulewright.search.repository.generators import Base, Generator, where
 
 if TYPE_CHECKING:
@@ -89,10 +89,16 @@ def _earlier(combine: Any, named: dict[str, Generator]) -> tuple[str, ...]:
     return tuple(combine.over)
 
 
-def default_bias(n_bins: int = 4, pairs: str | None = "or") -> Bias:
-    """Return labels and intervals of all columns, then their pairs."""
+def default_bias(n_bins: int = 4, pairs: str | None = "or", limit: int | None = None) -> Bias:
+    """Return labels and intervals of all columns, then their pairs.
+
+    Of the pairs only those with the lowest mutual information are kept, up to a limit.
+    """
     base = Base(n_bins=n_bins)
-    return Bias([base] if pairs is None else [base, Combine(how=pairs)])  # type: ignore[arg-type]
+    if pairs is None:
+        return Bias([base])
+    choose: Choose = "all" if limit is None else "lowest_mutual_information"
+    return Bias([base, Combine(how=pairs, choose=choose, limit=limit)])  # type: ignore[arg-type]
 
 
 class GeneratedRule(NamedTuple):

@@ -10,7 +10,7 @@ the solution for lam is the point where max|g| has decreased to lam. With the ra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.kernels import BoolArray, FloatArray, IntArray
+
+TAUS = 0.0, 0.2, 0.4, 0.6, 0.8, 1.0
+"""The thresholds that cross-validation compares."""
 
 WORSE = 1.1
 """A path stops when its validation loss is this many times the best."""
@@ -38,28 +41,40 @@ class PathBuild(Solver):
 
     Parameters
     ----------
-    tau : float
-        Minimum gradient of a coefficient that moves, as a share of the largest, from 0 to 1.
+    tau : float or None
+        Minimum gradient of a coefficient that moves, as a share of the largest, from 0 to 1. None
+        leaves it to the cross-validation of a rule ensemble, out of `TAUS`, together with the
+        penalty at which the path stops.
     step : float
         Maximum step length; shorter where this length would overshoot.
     max_steps : int
         Maximum number of steps; later penalties then get the last point.
     """
 
-    tau: float = 0.4
+    tau: float | None = 0.4
     step: float = 0.01
     max_steps: int = 100_000
 
     losses = ("squared", "ramp")
 
     def __post_init__(self) -> None:
-        if not 0 <= self.tau <= 1:
+        if self.tau is not None and not 0 <= self.tau <= 1:
             raise ValueError(f"tau must be between 0 and 1, not {self.tau}")
         if not self.step > 0:
             raise ValueError(f"step must be above 0, not {self.step}")
 
+    @property
+    def variants(self) -> tuple[Solver, ...]:
+        """A solver for each threshold, if it is open."""
+        return (self,) if self.tau is not None else tuple(replace(self, tau=tau) for tau in TAUS)
+
+    def _walk(self, problem: L1Problem) -> PathWalk:
+        if self.tau is None:
+            raise ValueError("PathBuild: tau=None needs a penalty that is cross-validated")
+        return PathWalk(problem, self.tau, self.step)
+
     def _follow(self, problem: L1Problem, penalties: FloatArray) -> Iterator[Point]:
-        walk = PathWalk(problem, self.tau, self.step)
+        walk = self._walk(problem)
         for penalty in penalties.tolist():
             while walk.largest > penalty and walk.n_steps < self.max_steps:
                 walk.advance()
@@ -68,7 +83,7 @@ class PathBuild(Solver):
     def search(self, problem: L1Problem, validation: L1Problem) -> L1Solution:
         """Follow the path until the validation loss has risen by a tenth; return the best point."""
         self._check(problem)
-        walk = PathWalk(problem, self.tau, self.step)
+        walk = self._walk(problem)
         first, (best, least) = walk.largest, (problem.null, np.inf)
         while walk.n_steps < self.max_steps:
             if walk.n_steps % CHECK_EVERY == 0:

@@ -284,6 +284,11 @@ class Solver(ABC):
     losses: tuple[str, ...] = ("squared",)
     """Names of the supported datafits."""
 
+    @property
+    def variants(self) -> tuple[Solver, ...]:
+        """The solvers that cross-validation compares: this one, unless a setting is open."""
+        return (self,)
+
     def solve(self, problem: L1Problem, penalty: float) -> L1Solution:
         """Solve for one penalty."""
         return self.path(problem, [penalty])[0]

@@ -147,7 +147,7 @@ def report(records: Sequence[Record], extent: Extent) -> Report:
             "pairs by \"or\". `RumbleClassifier.paper()`; the sign of the score is predicted. The "
             "thesis does not give the budget of the 1-norm SVM; with 1 it has the single rule that "
             "the printed figures look like. Classes are balanced by weights for the empirical "
-            "margin, where the thesis balances the sample.",
+            "margin, where the thesis balances the sample (`criterion=\"margin_subsample\"`).",
             *TABLES.about(extent),
         ],
         [
