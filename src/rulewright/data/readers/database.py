@@ -98,7 +98,8 @@ def write_selection(type_: str, alias: str, wanted: Wanted) -> str | None:
     if type_.startswith("ENUM") or wanted == "text":
         return f"{alias}::VARCHAR"
     if type_ == _ZONED:
-        return f"make_timestamp(epoch_us({alias}))"  # in UTC
+        moment = f"make_timestamp(epoch_us({alias}))"  # in UTC
+        return f"CASE WHEN isinf({alias}) THEN TIMESTAMP 'infinity' ELSE {moment} END"
     return alias if _DATES.fullmatch(type_) else None
 
 
