@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from rulewright import MLRulesClassifier, RuleFitClassifier, load_model
@@ -348,3 +349,11 @@ def test_infinite_moments_of_a_file_are_refused(tmp_path, zoned):
     duckdb.sql(f"COPY (SELECT {zoned} AS d) TO '{path}'")
     with pytest.raises(DataError, match="beyond the years 1 to 9999"):
         read_table(path)
+
+
+def test_nanoseconds_with_a_zone_are_read(tmp_path):
+    """Moments in nanoseconds are in UTC, and cut to milliseconds."""
+    moments = pa.array([1_577_880_000_123_999_999, None], pa.timestamp("ns", "Asia/Tokyo"))
+    pa.parquet.write_table(pa.table({"d": moments}), tmp_path / "t.parquet", version="2.6")
+    (column,) = read_table(tmp_path / "t.parquet").columns
+    np.testing.assert_array_equal(column.values, [1_577_880_000_123.0, np.nan])
