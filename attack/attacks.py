@@ -9,6 +9,7 @@ _ALL = (
     Attack("files", "attack.data_files:attempt", "damaged data files of all formats"),
     Attack("readers", "attack.readers:attempt", "the same random table through every reader"),
     Attack("exports", "attack.exports:attempt", "exports against their model", share=1.5),
+    Attack("dates", "attack.dates:attempt", "odd dates in exports, SQL and arrays", share=0.3),
     Attack("weights", "attack.weights:attempt", "weights over hundreds of orders of magnitude"),
     Attack("sizes", "attack.sizes:attempt", "tables with one enormous dimension", 600.0),
     Attack("saving", "attack.saving:attempt", "kills and full disks while files are saved"),

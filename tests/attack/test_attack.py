@@ -12,6 +12,7 @@ import pytest
 
 from attack import (
     data_files,
+    dates,
     exports,
     fits,
     limits,
@@ -49,8 +50,8 @@ def no_postgres(monkeypatch):
 @pytest.mark.usefixtures("no_postgres")
 @pytest.mark.parametrize(
     ("module", "seeds"),
-    [(model_files, 3), (data_files, 4), (readers, 1), (exports, 2), (weights, 2)],
-    ids=["models", "files", "readers", "exports", "weights"],
+    [(model_files, 3), (data_files, 4), (readers, 1), (exports, 2), (dates, 1), (weights, 2)],
+    ids=["models", "files", "readers", "exports", "dates", "weights"],
 )
 def test_nothing_is_found(module, seeds, tmp_path):
     """A few seeds of the attacks that need no process of their own."""

@@ -1,8 +1,19 @@
 """`learn --in-parts`: the model of `scale.fit_partitions`, judged by other rows."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import polars as pl
+
 from rulewright import MLRulesClassifier, load_model
 from rulewright.scale import fit_partitions
 from scale.tables import mixed_table, parted
+
+PROGRAM = [sys.executable, "-c", "from rulewright.cli.main import main; main()"]
 
 
 def test_learn_in_parts_saves_the_model_of_all_files(cli, tmp_path):
@@ -27,3 +38,22 @@ def test_what_needs_all_rows_is_refused(cli_failure, tmp_path):
     for option in (("--cv", 5), ("--holdout", 0.2), ("--drop-unlabelled",), ("--positive", "no")):
         told = cli_failure("learn", tmp_path / "a.parquet", "--target", "y", "--in-parts", *option)
         assert f"{option[0]} needs all rows in memory" in told
+
+
+def test_a_terminated_fit_leaves_no_folder(tmp_path):
+    """SIGTERM ends a fit in parts by its code, and the temporary codes are removed."""
+    place, file = tmp_path / "temporary", tmp_path / "a.parquet"
+    place.mkdir()
+    rng = np.random.default_rng(0)
+    pl.DataFrame({"x": rng.normal(size=20_000), "y": rng.integers(0, 2, 20_000)}).write_parquet(
+        file
+    )
+    options = ["--target", "y", "--in-parts", "--set", "max_rules=10000000"]
+    command = [*PROGRAM, "learn", str(file), *options]
+    environment = {**os.environ, "TMPDIR": str(place)}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment) as process:
+        while not any(place.iterdir()) and process.poll() is None:
+            time.sleep(0.05)
+        process.terminate()
+        assert process.wait(60) == 128 + signal.SIGTERM
+    assert list(place.iterdir()) == []

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from rulewright import load_model, parse_conjunction, read_table
+from rulewright.cli.output import STDOUT, open_output
 from rulewright.data.readers.files import READERS
 from rulewright.model import RuleSetVotes
 
@@ -209,3 +210,15 @@ def test_gzipped_files_are_limited(cli, cli_failure, model, loans, tmp_path):
         assert "more than the limit of 1,000 bytes" in message
         assert "--max-unzipped" in message
     assert cli(*commands[0], "--max-unzipped", 10**6).exit_code == 0
+
+
+def test_a_terminal_shows_control_characters(monkeypatch):
+    """Data cannot move the cursor or change colours; a file gets it unchanged."""
+    text = "a\x1b[31m,\x9b2J\r\u2028ü\tb\n"
+    for is_terminal, shown in ((True, "a\\x1b[31m,\\x9b2J\\r\u2028ü\tb\n"), (False, text)):
+        screen = io.StringIO(newline="")
+        monkeypatch.setattr(screen, "isatty", lambda answer=is_terminal: answer)
+        monkeypatch.setattr("sys.stdout", screen)
+        with open_output(STDOUT) as stream:
+            stream.write(text)
+        assert screen.getvalue() == shown

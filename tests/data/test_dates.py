@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from rulewright import MLRulesClassifier, RuleFitClassifier, load_model
@@ -256,7 +257,16 @@ def test_duckdb_types_of_dates(type_):
     assert early == same != late == missing
 
 
-@pytest.mark.parametrize("value", ["'2024-02-28'", "20240228", "TIMESTAMPTZ '2024-02-28'"])
+BEYOND = ["TIMESTAMP 'infinity'", "TIMESTAMP '-infinity'", "TIMESTAMP '10000-01-01'"]
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
+def test_sql_refuses_dates_beyond_the_years(dialect):
+    """Infinite moments are no dates, as in the model."""
+    assert "NOT BETWEEN TIMESTAMP '0001-01-01' AND TIMESTAMP '9999-12-31" in sql_of(dialect)
+
+
+@pytest.mark.parametrize("value", ["'2024-02-28'", "20240228", "TIMESTAMPTZ '2024-02-28'", *BEYOND])
 def test_duckdb_refuses_what_is_no_date(value):
     """Text, numbers and moments with a zone are errors that name the column."""
     with duckdb.connect() as connection:
@@ -275,7 +285,8 @@ def test_sqlite_takes_iso_text():
     connection.executemany("INSERT INTO t VALUES (?)", [(text,) for text in texts])
     answers = connection.execute(sql_of("sqlite")).fetchall()
     assert answers[0] == answers[1] == answers[2] != answers[3] == answers[4]
-    for wrong in ("2024-02-30", "soon", 5, "12:30", "2024-03-01x"):
+    wrong_times = [f"2024-02-28{time}" for time in ("T24:00", " 12:00 Z", "T12:00:00.5x", "Z")]
+    for wrong in ("2024-02-30", "soon", 5, "12:30", "2024-03-01x", "0000-01-01", *wrong_times):
         connection.execute("DELETE FROM t")
         connection.execute("INSERT INTO t VALUES (?)", (wrong,))
         with pytest.raises(sqlite3.Error, match=r"signup.*must hold dates"):
@@ -306,3 +317,43 @@ def test_exported_python_takes_objects(value):
     for wrong in (5, "soon", datetime.time(3), "2024-02-30", "2024-03-01T24:00"):
         with pytest.raises(ValueError, match="column 'signup' cannot be"):
             space["predict_proba"]({"signup": wrong})
+
+
+@pytest.mark.parametrize(
+    ("number", "unit"), [(300_000_000, "Y"), (2**62, "s"), (213_503_982_334_601, "D")]
+)
+@pytest.mark.parametrize("container", [np.array, list])
+def test_dates_that_overflow_are_refused(number, unit, container):
+    """Moments that 64 bits cannot hold in milliseconds are far away, not in other years."""
+    days = container([np.datetime64(number, unit), np.datetime64(5, unit)])
+    with pytest.raises(DataError, match=r"'d', row 0 .*beyond the years 1 to 9999"):
+        read_table({"d": days})
+
+
+@pytest.mark.parametrize(
+    ("moment", "hours"), [((9999, 12, 31, 23), -5), ((1, 1, 1), 5)], ids=["last", "first"]
+)
+def test_aware_dates_may_be_in_no_year_of_utc(moment, hours):
+    """The first and last days of the calendar are refused where UTC has another year."""
+    zone = datetime.timezone(datetime.timedelta(hours=hours))
+    with pytest.raises(DataError, match="beyond the years 1 to 9999"):
+        read_table({"d": [datetime.datetime(*moment, tzinfo=zone)]})
+    same = read_table({"d": [datetime.datetime(*moment, tzinfo=datetime.UTC)]})
+    assert same.columns[0].schema.kind == "date"
+
+
+@pytest.mark.parametrize("zoned", ["TIMESTAMPTZ 'infinity'", "TIMESTAMP 'infinity'"])
+def test_infinite_moments_of_a_file_are_refused(tmp_path, zoned):
+    """An infinite moment is neither missing nor a date."""
+    path = str(tmp_path / "t.parquet")
+    duckdb.sql(f"COPY (SELECT {zoned} AS d) TO '{path}'")
+    with pytest.raises(DataError, match="beyond the years 1 to 9999"):
+        read_table(path)
+
+
+def test_nanoseconds_with_a_zone_are_read(tmp_path):
+    """Moments in nanoseconds are in UTC, and cut to milliseconds."""
+    moments = pa.array([1_577_880_000_123_999_999, None], pa.timestamp("ns", "Asia/Tokyo"))
+    pa.parquet.write_table(pa.table({"d": moments}), tmp_path / "t.parquet", version="2.6")
+    (column,) = read_table(tmp_path / "t.parquet").columns
+    np.testing.assert_array_equal(column.values, [1_577_880_000_123.0, np.nan])

@@ -55,8 +55,11 @@ def test_wrong_encodings(write):
         read_table(path)
     with pytest.raises(DataError, match=r"not ascii text .* Give another encoding"):
         read_table(path, encoding="ascii")
-    with pytest.raises(DataError, match="encoding='klingon': unknown"):
-        read_table(path, encoding="klingon")
+    for name in ("klingon", "rot13", "base64", "zlib", "undefined", "", "a\0b"):
+        with pytest.raises(DataError, match=r"encoding='.*': unknown"):
+            read_table(path, encoding=name)
+    with pytest.raises(DataError, match="not punycode text"):
+        read_table(write("t.csv", "a,b\n1,2\n"), encoding="punycode")
 
 
 def test_headers_may_be_denied_or_claimed(write):

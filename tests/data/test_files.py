@@ -2,14 +2,19 @@ import datetime
 import gzip
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
+from rulewright import load_model
 from rulewright.data import DataError, Source, read_like, read_table
+from rulewright.data.readers.database import FileDatabase
 from rulewright.data.readers.files import READERS
+from rulewright.data.readers.opened_file import open_file
 from rulewright.data.source import Raw
+from rulewright.model import ModelFileError
 
 FRAME = pl.DataFrame(
     {
@@ -145,3 +150,39 @@ def test_a_reader_is_a_function_and_a_line_in_the_registry(write, monkeypatch):
         assert [column.values.tolist() for column in table.columns] == [[1.0], [2.5]]
     with pytest.raises(DataError, match=r"Known are .*\.pairs"):
         read_table(write("t.other", b""))
+
+
+@pytest.mark.parametrize("address", ["https://a.org/b.csv", "s3://a/b.parquet", "file:///a/b.csv"])
+@pytest.mark.parametrize("as_path", [str, Path])
+def test_addresses_are_no_paths(address, as_path):
+    """Whatever has been done to its slashes, an address is told from a file that is absent."""
+    told = r"://a.*: this is an address, and remote files are not read\. Download the file"
+    for read, error in ((read_table, DataError), (load_model, ModelFileError)):
+        with pytest.raises(error, match=told):
+            read(as_path(address))
+
+
+def test_words_read_as_missing_are_noted(write):
+    """A label such as NA may be missing or not: many of them are reported."""
+    rows = "".join(f"{word},{k}\n" for k, word in enumerate(["NA", "EU", "AS", "null"] * 10))
+    region, number = read_table(write("t.csv", "region,n\n" + rows)).columns
+    (note,) = region.decisions
+    assert str(note).startswith(
+        "region: 20 values 'NA', 'null' read as missing; if they are labels"
+    )
+    assert number.decisions == ()
+    few = read_table(write("u.csv", "region\n" + "EU\nAS\n" * 20 + "NA\n"))
+    assert few.columns[0].decisions == ()
+
+
+def test_memory_that_runs_out_is_no_damage(write, monkeypatch):
+    """The file is not to be corrected where memory is what is missing."""
+
+    class Full:
+        def execute(self, query):
+            raise duckdb.OutOfMemoryException("Out of Memory Error: could not allocate")
+
+    database = FileDatabase(open_file(write("t.csv", "a\n1\n")), "CSV")
+    monkeypatch.setattr(database, "_connection", Full())
+    with pytest.raises(DataError, match="not enough memory to read it"):
+        database.rows("SELECT 1")

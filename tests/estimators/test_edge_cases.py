@@ -20,15 +20,17 @@ from builders import (
     stump,
 )
 from rulewright import (
+    CompactRulesRegressor,
     Constraints,
     Formulation,
     Growth,
     MLRulesClassifier,
+    RuleFitRegressor,
     Validation,
     Window,
     load_model,
 )
-from rulewright.data import DataWarning, TrainingSet, read_table
+from rulewright.data import DataError, DataWarning, TrainingSet, read_table
 from rulewright.model import AdditiveRules
 from rulewright.weighting import DEFAULT_RULES
 
@@ -359,3 +361,14 @@ def test_many_classes_are_learned_one_at_a_time():
     assert auto.rules == chosen.rules
     ordinal = MLRulesClassifier(3, ordinal=True, random_state=0).fit(X, y).model_
     assert any(rule.head.is_union for rule in ordinal.rules)
+
+
+@pytest.mark.parametrize("make", [CompactRulesRegressor, RuleFitRegressor])
+def test_numbers_whose_squares_overflow_are_refused(make):
+    """The error says what to do; smaller numbers are learned."""
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    with pytest.raises(DataError, match=r"numbers beyond 1e\+70, .* Divide the target"):
+        make(random_state=0).fit(X, 1e160 * X[:, 0])
+    model = make(random_state=0).fit(X, 1e65 * X[:, 0]).model_
+    assert np.isfinite(model.predict(X)).all()
+    assert len(model) or model.linear

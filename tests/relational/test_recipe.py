@@ -84,6 +84,10 @@ def test_only_what_is_needed():
         (lambda r: r.update(cutoff={"name": "a", "kind": "date", "x": 1}), "expected the fields"),
         (lambda r: r.update(cutoff=None), "needs a cutoff"),
         (lambda r: r["tables"].pop(1), "has no path of known tables"),
+        (
+            lambda r: r["columns"][0].update(path=9 * r["columns"][0]["path"]),
+            "visits a table twice",
+        ),
         (lambda r: r["tables"][0]["columns"].pop(1), "needs 'kind'"),
         (lambda r: r["tables"][0].update(time=None), "needs a time column|needs a cutoff"),
         (lambda r: r["columns"].append(r["columns"][0]), "Two derived columns have the name"),

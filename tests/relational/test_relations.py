@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from relational.builders import KEYS, TIMES, shop, shop_tables, signal_tables
-from rulewright.data import DataError
+from rulewright.data import DataError, DataWarning
 from rulewright.relational import RelationalClassifier, Relations
 from rulewright.relational.choosing import ChoiceSettings, choose_columns
 
@@ -263,3 +263,25 @@ def test_declared_names():
     assert relations.times == TIMES
     assert len(relations.links) == len(KEYS)
     assert "12 instances of customers" in repr(relations)
+
+
+@pytest.mark.parametrize(
+    ("child", "told"),
+    [
+        (["007", "008", "009"], "More would be without leading zeros"),
+        (["a", "b", "c"], "'a' is not. Check that both columns are written alike"),
+    ],
+)
+def test_declared_keys_without_partners_are_warned_of(child, told):
+    """Keys that match next to nothing would give empty columns without a word."""
+    cases = {"id": ["7", "8", "9"], "y": [0, 1, 0]}
+    with pytest.warns(DataWarning, match=f"parts.case -> cases.id: only 0 of 3 .*{told}"):
+        Relations(
+            {"cases": cases, "parts": {"case": child}}, "cases", key="id", keys={"parts": "case"}
+        )
+
+
+def test_rows_of_other_instances_are_no_strangers():
+    """One instance finds its rows among those of many others."""
+    parts = {"case": [str(k) for k in range(100)]}
+    Relations({"cases": {"id": ["7"]}, "parts": parts}, "cases", key="id", keys={"parts": "case"})

@@ -13,7 +13,7 @@ from rulewright import CompactRulesClassifier, MLRulesClassifier, RuleFitRegress
 from rulewright.data import DataError
 from rulewright.scale import dask as scale_dask
 from rulewright.scale import fit_partitions, on_dask
-from rulewright.scale.dask import ActorParts
+from rulewright.scale.dask import ActorParts, NoWorkersError
 from scale.tables import content_hash, mixed_table
 
 distributed = pytest.importorskip("distributed", reason="the extra is not installed")
@@ -190,3 +190,31 @@ def test_a_killed_worker_costs_time_but_not_the_model(moment, tmp_path, monkeypa
         ).model_
     assert not victims
     assert content_hash(model, tmp_path) == expected
+
+
+@pytest.mark.parametrize("moment", ["tables", "coding", "growing"])
+def test_a_fit_without_workers_gives_up(moment, monkeypatch):
+    """Workers that are gone for good end the fit after a while, with what to do."""
+    monkeypatch.setattr(scale_dask, "PATIENCE", 0.2)
+    monkeypatch.setattr(scale_dask, "MOST_ALONE", 0.4)
+    frame = mixed_table(200)
+    est = MLRulesClassifier(max_rules=12, random_state=0, stopping="none")
+    with cluster(n_workers=1) as started, distributed.Client(started) as own:
+        name, call = {"coding": ("_settle", 1), "growing": ("total", 9)}.get(moment, ("close", 0))
+        original, calls = getattr(ActorParts, name), []
+
+        def end_before(parts, *args):
+            calls.append(1)
+            if len(calls) == call:
+                started.scale(0)
+                own.sync(started._correct_state)
+                while own.nthreads():
+                    time.sleep(0.05)
+            return original(parts, *args)
+
+        monkeypatch.setattr(ActorParts, name, end_before)
+        table = dd.from_pandas(frame, npartitions=2, sort=False)
+        if moment == "tables":
+            started.scale(0)
+        with pytest.raises(NoWorkersError, match=r"no workers for 0\.4 seconds.*Start workers"):
+            fit_partitions(est, table, "y", client=own)

@@ -1,6 +1,7 @@
 #include "search/graphs/graph_set.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace rulewright {
@@ -21,19 +22,20 @@ GraphSet::GraphSet(std::span<const std::int32_t> starts, std::span<const Label> 
 }
 
 template <class Visit>
-bool GraphSet::lay(const Code& code, std::size_t g, const Visit& visit) const {
+bool GraphSet::lay(const Code& code, std::size_t g, std::uint64_t steps, const Visit& visit) const {
     std::array<std::int32_t, kMostVertices> places;
     for (std::int32_t v = starts_[g]; v < starts_[g + 1]; ++v) {
         if (label(v) != code.start) continue;
         places[0] = v;
-        if (lay_from(code, 0, places.data(), 1, visit)) return true;
+        if (lay_from(code, 0, places.data(), 1, steps, visit)) return true;
     }
     return false;
 }
 
 template <class Visit>
 bool GraphSet::lay_from(const Code& code, std::size_t at, std::int32_t* places, std::int32_t n,
-                        const Visit& visit) const {
+                        std::uint64_t& steps, const Visit& visit) const {
+    if (steps-- == 0) throw std::length_error("a pattern takes too many steps in one graph");
     if (at == code.edges.size()) {
         return visit(std::span<const std::int32_t>(places, static_cast<std::size_t>(n)));
     }
@@ -41,13 +43,13 @@ bool GraphSet::lay_from(const Code& code, std::size_t at, std::int32_t* places, 
     const std::int32_t from = places[edge.source];
     if (edge.target < n) {
         return has_edge(from, places[edge.target], edge.edge_label) &&
-               lay_from(code, at + 1, places, n, visit);
+               lay_from(code, at + 1, places, n, steps, visit);
     }
     for (const Half& half : around(from)) {
         if (half.label != edge.edge_label || label(half.end) != edge.label) continue;
         if (std::find(places, places + n, half.end) != places + n) continue;
         places[n] = half.end;
-        if (lay_from(code, at + 1, places, n + 1, visit)) return true;
+        if (lay_from(code, at + 1, places, n + 1, steps, visit)) return true;
     }
     return false;
 }
@@ -61,7 +63,8 @@ bool GraphSet::has_edge(std::int32_t one, std::int32_t other, Label label) const
 void GraphSet::match(const Code& code, Bits* words) const {
     std::fill(words, words + n_words(), Bits{0});
     for (std::size_t g = 0; g < n_graphs(); ++g) {
-        if (lay(code, g, [](auto) { return true; })) set_bit(words, g);
+        if (starts_[g + 1] - starts_[g] < code.n_vertices()) continue;
+        if (lay(code, g, kMostSteps, [](auto) { return true; })) set_bit(words, g);
     }
 }
 
@@ -71,7 +74,7 @@ std::map<Code, std::vector<Bits>> GraphSet::neighbours(const Code& code, std::si
     if (code.edges.size() < max_edges) {
         const auto used = joined_pairs(code);
         for (std::size_t g = 0; g < n_graphs(); ++g) {
-            lay(code, g, [&](std::span<const std::int32_t> places) {
+            lay(code, g, UINT64_MAX, [&](std::span<const std::int32_t> places) {
                 for_each_extension(*this, places, used, 0, allow_cycles,
                                    [&](const CodeEdge& edge, std::int32_t) {
                                        auto& words = added[edge];

@@ -18,6 +18,8 @@ namespace rulewright {
 
 inline constexpr Label kMostEdgeLabels = 1 << 20;  // an edge of a code fits into 64 bits
 
+inline constexpr std::uint64_t kMostSteps = 10'000'000;  // patterns of molecules take thousands
+
 class GraphSet {
   public:
     struct Half {
@@ -41,7 +43,7 @@ class GraphSet {
         return {halves_.data() + begin, static_cast<std::size_t>(edge_starts_[at + 1]) - begin};
     }
 
-    // OUT words (n_words): the graphs that the pattern occurs in.
+    // OUT words (n_words): the graphs that the pattern occurs in; at most kMostSteps in each.
     void match(const Code& code, Bits* words) const;
 
     // The patterns with an edge more that occur, and those with an edge less, with their graphs.
@@ -49,12 +51,13 @@ class GraphSet {
                                                  bool allow_cycles) const;
 
   private:
-    // Calls visit(places) for each way to lay the pattern on graph g, until it returns true.
+    // Calls visit(places) for each way to lay the pattern on graph g, until it returns true; throws
+    // std::length_error after so many steps.
     template <class Visit>
-    bool lay(const Code& code, std::size_t g, const Visit& visit) const;
+    bool lay(const Code& code, std::size_t g, std::uint64_t steps, const Visit& visit) const;
     template <class Visit>
     bool lay_from(const Code& code, std::size_t at, std::int32_t* places, std::int32_t n,
-                  const Visit& visit) const;
+                  std::uint64_t& steps, const Visit& visit) const;
     bool has_edge(std::int32_t one, std::int32_t other, Label label) const;
 
     std::vector<std::int32_t> starts_, labels_, edge_starts_, graph_of_;

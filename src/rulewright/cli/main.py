@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rulewright import __version__
+from rulewright.cli.ending import clear_when_ended, ignore_closed_output
 from rulewright.data import as_options, offer_names
 
 if TYPE_CHECKING:
@@ -76,8 +77,11 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the subcommand; with --debug, print the traceback of an error."""
         try:
-            result = super().invoke(ctx)
+            with clear_when_ended():
+                result = super().invoke(ctx)
             sys.stdout.flush()  # a closed pipe is noticed here, not at exit
+        except BrokenPipeError:
+            return ignore_closed_output()
         except Exception as error:
             if ctx.params["debug"] and not isinstance(error, typer.Exit):
                 traceback.print_exc()
@@ -126,7 +130,8 @@ def one_line(error: Exception) -> str:
 
 def _is_expected(error: Exception) -> bool:
     """Return whether an error is about usage or input, not an internal error."""
-    return hasattr(error, "format_message") or isinstance(error, ValueError | OSError | ImportError)
+    expected = ValueError | OSError | ImportError | MemoryError
+    return hasattr(error, "format_message") or isinstance(error, expected)
 
 
 def _message(error: Exception) -> str:
@@ -137,6 +142,8 @@ def _message(error: Exception) -> str:
         return f"{message}{'' if message.endswith('?') else '.'}{advice}"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory. Read fewer columns or rows, or use a smaller model."
     if _is_expected(error):
         return as_options(str(error))
     return (

@@ -4,13 +4,12 @@ import gzip
 import io
 import math
 import os
-import signal
+import re
 import sys
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from rulewright.data import Finding, Table, optional, replace_file, replacing
 from rulewright.model import RuleModel, write_rule
 
 STDOUT = Path("-")
+_CONTROL = re.compile(r"[^\n\t -~\xa0-\U0010ffff]")
 
 
 def check_output(path: Path, option: str, inputs: Iterable[Path] = ()) -> None:
@@ -49,37 +49,25 @@ def show_reading(path: Path) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def clear_when_ended() -> Iterator[None]:
-    """Remove temporary files on a request to terminate (SIGTERM), as after an error."""
-    asked: list[int] = []
+class _Terminal:
+    """A terminal that shows control characters instead of obeying them."""
 
-    def end(number: int, frame: object) -> None:
-        asked.append(128 + number)
-        sys.exit(asked[0])
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
 
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    except Exception:
-        if asked:  # native code has turned it into another error
-            sys.exit(asked[0])
-        raise
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    def write(self, text: str) -> int:
+        """Write text; line ends and tabs stay."""
+        return self._stream.write(_CONTROL.sub(lambda found: repr(found[0])[1:-1], text))
 
 
 @contextmanager
 def open_output(path: Path) -> Iterator[TextIO]:
     """Open standard output for "-", or a file that replaces `path` only if no error occurs.
 
-    A name that ends in .gz gives a gzipped file.
+    A name that ends in .gz gives a gzipped file. A terminal gets no control characters of the data.
     """
     if path == STDOUT:
-        yield sys.stdout
+        yield cast("TextIO", _Terminal(sys.stdout)) if sys.stdout.isatty() else sys.stdout
         return
     with replacing(path) as file:
         if path.suffix == ".gz":

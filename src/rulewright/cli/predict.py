@@ -20,7 +20,7 @@ from rulewright.cli.options import (
     print_notes,
     split_column_names,
 )
-from rulewright.cli.output import STDOUT, check_output, clear_when_ended, open_output, show_reading
+from rulewright.cli.output import STDOUT, check_output, open_output, show_reading
 from rulewright.data import (
     DataError,
     Finding,
@@ -102,22 +102,21 @@ def predict(
     options = reading.file_options(streamed=True)
     opened = OpenedModel(model)
     predictions = Predictions(opened.model, abstain_below, reasons)
-    with clear_when_ended():
-        with show_reading(file):
-            source = opened.open(file, options, smiles)
-        repeated = split_column_names(keep_columns) or ([] if keep else opened.key)
-        kept = choose_kept_columns(source, keep, repeated, set(predictions.names))
-        cells = len(predictions.model.columns) + len(kept.names) + len(predictions.names)
-        n_rows = chunk_rows or part_rows(cells + (len(predictions.model) if reasons else 0))
-        with open_output(output) as stream:
-            writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-            head: list[Sequence[str]] = [[*kept.names, *predictions.names]]
-            notes: list[Finding] = []
-            for columns in _predict_columns(predictions, kept, source, n_rows, notes):
-                # Print nothing before the first rows are read.
-                writer.writerows([*head, *zip(*columns, strict=True)])
-                head = []
-            writer.writerows(head)
+    with show_reading(file):
+        source = opened.open(file, options, smiles)
+    repeated = split_column_names(keep_columns) or ([] if keep else opened.key)
+    kept = choose_kept_columns(source, keep, repeated, set(predictions.names))
+    cells = len(predictions.model.columns) + len(kept.names) + len(predictions.names)
+    n_rows = chunk_rows or part_rows(cells + (len(predictions.model) if reasons else 0))
+    with open_output(output) as stream:
+        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+        head: list[Sequence[str]] = [[*kept.names, *predictions.names]]
+        notes: list[Finding] = []
+        for columns in _predict_columns(predictions, kept, source, n_rows, notes):
+            # Print nothing before the first rows are read.
+            writer.writerows([*head, *zip(*columns, strict=True)])
+            head = []
+        writer.writerows(head)
     print_notes([*source.notes, *notes])
 
 

@@ -9,6 +9,7 @@ from .errors import ModelWarning as ModelWarning
 from .errors import RowError as RowError
 from .errors import as_options as as_options
 from .errors import offer_names as offer_names
+from .errors import refuse_remote as refuse_remote
 from .findings import Finding as Finding
 from .findings import join_findings as join_findings
 from .frame import to_frame as to_frame

@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import os
 import re
 from collections.abc import Sequence
 from shlex import quote
@@ -68,3 +69,16 @@ class DataWarning(UserWarning):
 
 class ModelWarning(UserWarning):
     """Warning about a fitted model that has no rules, or never predicts some class."""
+
+
+_REMOTE = re.compile(r"(https?|ftp|sftp|s3a?|gs|gcs|az|abfss?|hdfs|file):/", re.IGNORECASE)
+
+
+def refuse_remote(path: str) -> None:
+    """Raise a DataError for an address, which nothing here opens."""
+    if _REMOTE.match(path) and not os.path.lexists(path):
+        address = re.sub(":/+", "://", path, count=1)  # a path has single slashes
+        raise DataError(
+            f"{address}: this is an address, and remote files are not read. Download the file "
+            "first, for example with 'curl -O', and give the path of the copy."
+        )

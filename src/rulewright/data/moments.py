@@ -21,6 +21,7 @@ ISO = re.compile(
     re.ASCII,
 )
 FIRST, LAST = -62_135_596_800_000, 253_402_300_799_999  # the years 1 to 9999
+_FAR_YEARS = 100_000  # from 1970
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _PARTS = {"d": r"(?P<d>\d{1,2})", "m": r"(?P<m>\d{1,2})", "y": r"(?P<y>\d{4}|\d\d)"}
 _CENTURIES = ("19", "20")  # for two-digit years: 1969 to 2068
@@ -103,16 +104,24 @@ def from_object(value: Any) -> float | None:
     if is_absent(value):
         return np.nan
     if isinstance(value, np.datetime64):
-        return float(value.astype("M8[ms]").astype(np.int64))
+        return float(from_array(np.array([value]))[0])
     if isinstance(value, datetime.datetime):
-        if value.tzinfo is not None:
-            value = value.astimezone(datetime.UTC).replace(tzinfo=None)
         seconds = (value.hour * 60 + value.minute) * 60 + value.second
         days = value.toordinal() - _EPOCH
-        return float(days * DAY + seconds * 1000 + value.microsecond // 1000)
+        offset = (value.utcoffset() or datetime.timedelta()) // datetime.timedelta(microseconds=1)
+        # not as a date, for UTC may be in the year 10000
+        return float(days * DAY + seconds * 1000 + (value.microsecond - offset) // 1000)
     if isinstance(value, datetime.date):
         return float((value.toordinal() - _EPOCH) * DAY)
     return None
+
+
+def from_array(values: NDArray[np.datetime64]) -> NDArray[np.float64]:
+    """Return the times of dates, NaN for NaT; far ones are infinite, for they may overflow."""
+    moments = values.astype("M8[ms]").astype(np.int64).astype(np.float64)
+    moments[np.abs(values.astype("M8[Y]").astype(np.int64)) > _FAR_YEARS] = np.inf
+    moments[np.isnat(values)] = np.nan
+    return moments
 
 
 def to_text(moment: float, separator: str = "T", *, full: bool = False) -> str:

@@ -15,7 +15,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NoReturn
 
-from rulewright.data import TEXT, Part, described, replace_file
+from rulewright.data import TEXT, Part, described, refuse_remote, replace_file
 
 FORMAT = "rulewright-model"
 FORMAT_VERSION = 4
@@ -77,6 +77,7 @@ def read_document(path: str | os.PathLike[str], max_bytes: int | None = None) ->
 
 def _read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     """Read a file, unless it is so large that checking its content would take much memory."""
+    refuse_remote(os.fspath(path))
     with open(path, "rb", opener=_open_at_once) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):

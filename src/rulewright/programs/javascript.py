@@ -7,7 +7,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data import WEEKDAYS, ColumnSchema, label_value, optional
+from rulewright.data import FIRST, LAST, WEEKDAYS, ColumnSchema, label_value, optional
 from rulewright.programs.program import ClassProgram, Program
 from rulewright.programs.rowwise import RowWriter
 from rulewright.programs.target import Answer, CannotRunError, ExportTarget, Rows, n_rows
@@ -113,7 +113,7 @@ const {function} = (() => {{
   function date(row, name) {{
     const value = get(row, name);
     if (value === null) return NaN;
-    if (value instanceof Date && isFinite(value.getTime())) return value.getTime();
+    if (value instanceof Date && isNear(value.getTime())) return value.getTime();
     const found = typeof value === "string" ? MOMENT.exec(value.trim()) : null;
     if (found === null) return fail(name, value);
     const [y, m, d, hour, minute, second] = found.slice(1, 7).map((part) => Number(part || 0));
@@ -124,7 +124,12 @@ const {function} = (() => {{
     const offset = Number(found[10] || 0) * 60 + Number(found[11] || 0);
     const minutes = hour * 60 + minute - (found[9] === "-" ? -offset : offset);
     const fraction = Number(((found[7] || "") + "000").slice(0, 3));
-    return day.getTime() + (minutes * 60 + second) * 1000 + fraction;
+    const moment = day.getTime() + (minutes * 60 + second) * 1000 + fraction;
+    return isNear(moment) ? moment : fail(name, value);
+  }}
+
+  function isNear(moment) {{
+    return {first} <= moment && moment <= {last};
   }}
 
   // Parts of the dates in a column: 1 to 12, Mon to Sun or null, 0 to 23.
@@ -193,6 +198,8 @@ def write_javascript(program: Program, function: str = "predict") -> str:
         tables = f"  const LABELS = {writer.literal(list(program.labels))};\n{tables}"
     return _MODULE.format(
         weekdays=json.dumps(WEEKDAYS),
+        first=FIRST,
+        last=LAST,
         function=function,
         returned=", ".join(outputs),
         tables=tables,

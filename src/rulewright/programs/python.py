@@ -6,7 +6,7 @@ import builtins
 from keyword import iskeyword, kwlist
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data import WEEKDAYS
+from rulewright.data import FIRST, LAST, WEEKDAYS
 from rulewright.programs.program import ClassProgram, Program
 from rulewright.programs.rowwise import RowWriter
 from rulewright.programs.target import Answer, ExportTarget, Rows, n_rows
@@ -133,7 +133,8 @@ def _date(row, name):
     offset = int(match[10] or 0) * 60 + int(match[11] or 0)
     minutes = days * 1440 + hour * 60 + minute - (-offset if match[9] == "-" else offset)
     fraction = int((match[7] or "").ljust(3, "0")[:3])
-    return float((minutes * 60 + second) * 1000 + fraction)
+    moment = float((minutes * 60 + second) * 1000 + fraction)
+    return moment if {first} <= moment <= {last} else _fail(name, value)
 
 
 def _month(row, name):
@@ -247,6 +248,8 @@ def write_python(program: Program, function: str | None = None) -> str:
     outputs = ", ".join(map(writer.value, program.outputs))
     source = _MODULE.format(
         weekdays=list(WEEKDAYS),
+        first=FIRST,
+        last=LAST,
         tables="".join(f"{name} = ({value})\n" for value, name in writer.tables.items()),
         columns="".join(f"\n        {value}," for value in writer.columns())
         + ("\n    " if writer.variables else ""),

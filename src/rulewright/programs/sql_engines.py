@@ -19,7 +19,20 @@ if TYPE_CHECKING:
 
 _NAN, _INFINITY = "CAST('NaN' AS FLOAT8)", "CAST('Infinity' AS FLOAT8)"
 
+_MINUTES = "[T ][0-2][0-9]:[0-5][0-9]"
+_TIMES = (_MINUTES, f"{_MINUTES}:[0-5][0-9]", f"{_MINUTES}:[0-5][0-9].[0-9]*")
+
 # Errors depend on the row, or databases would raise them before they read one.
+
+
+def _milliseconds(x: str) -> str:
+    return f"date_trunc('milliseconds', CAST({x} AS TIMESTAMP))"
+
+
+def _beyond(x: str) -> str:
+    """Test whether a moment is beyond the years 1 to 9999, such as an infinite one."""
+    years = "TIMESTAMP '0001-01-01' AND TIMESTAMP '9999-12-31 23:59:59.999'"
+    return f"{_milliseconds(x)} NOT BETWEEN {years}"
 
 
 class Sqlite(Dialect):
@@ -63,14 +76,18 @@ class Sqlite(Dialect):
 
     def moment(self, column: str, x: str) -> str:
         """Read ISO text as text of 23 characters; other text may be a date to SQLite too."""
-        day = f"substr({x}, 1, 10)"
-        digit, text = "[0-9]", f"strftime('%Y-%m-%d %H:%M:%f', substr({x}, 1, 23))"
-        pattern = f"{digit * 4}-{digit * 2}-{digit * 2}"
-        time = f"length({x}) = 10 OR substr({x}, 11) GLOB '[T ]{digit * 2}:{digit * 2}*'"
-        # SQLite takes February 30 for March 1
-        exists = f"{day} GLOB '{pattern}' AND date(julianday({day})) = {day}"
-        iso = f"typeof({x}) = 'text' AND {exists} AND ({time})"
-        cases = [(f"{x} IS NULL", "NULL"), (f"{iso} AND {text} IS NOT NULL", text)]
+        day, digit = f"substr({x}, 1, 10)", "[0-9]"
+        offset = f"substr({x}, -6) GLOB '[+-]{digit * 2}:{digit * 2}'"
+        marked = f"substr({x}, -1) = 'Z'"
+        zone = f"CASE WHEN {marked} THEN 'Z' WHEN {offset} THEN substr({x}, -6) ELSE '' END"
+        time = f"substr({x}, 11, length({x}) - 10 - length({zone}))"
+        # SQLite takes February 30 for March 1, and 24:00 for the next day
+        exists = f"date(julianday({day})) = {day} AND substr({x}, 12, 2) < '24'"
+        forms = " OR ".join([f"length({x}) = 10", *(f"{time} GLOB '{form}'" for form in _TIMES)])
+        fraction = f"substr({time}, 11) NOT GLOB '*[^0-9]*' AND length({time}) < 20"
+        iso = f"typeof({x}) = 'text' AND {exists} AND ({forms}) AND {fraction}"
+        text = f"strftime('%Y-%m-%d %H:%M:%f', {day} || substr({time}, 1, 13) || {zone})"
+        cases = [(f"{x} IS NULL", "NULL"), (f"{iso} AND {text} >= '0001'", text)]
         return case(cases, self._error(column, x, "dates as ISO text"))
 
     def moment_number(self, value: str) -> str:
@@ -137,7 +154,7 @@ class DuckDb(Dialect):
         refusal = self._error(column, x, "dates or timestamps")
         listed = ", ".join(map(self.text, types))
         cases = [(f"{x} IS NULL", "NULL"), (f"typeof({x}) NOT IN ({listed})", refusal)]
-        return case(cases, f"date_trunc('milliseconds', CAST({x} AS TIMESTAMP))")
+        return case([*cases, (_beyond(x), refusal)], _milliseconds(x))
 
     def moment_number(self, value: str) -> str:
         """Write the milliseconds of a timestamp."""
@@ -197,7 +214,7 @@ class Postgres(Dialect):
         wrong = f"{found} NOT IN ('date', 'timestamp without time zone')"
         refusal = self._error(column, x, "dates or timestamps", "TIMESTAMP")
         cases = [(f"{x} IS NULL", "NULL"), (wrong, refusal)]
-        return case(cases, f"date_trunc('milliseconds', CAST({x} AS TIMESTAMP))")
+        return case([*cases, (_beyond(x), refusal)], _milliseconds(x))
 
     def moment_number(self, value: str) -> str:
         """Write the milliseconds of a timestamp."""

@@ -116,6 +116,26 @@ def check_same_kind(link: Link, child: KeyValues, parent: KeyValues) -> None:
     )
 
 
+def find_strangers(link: Link, child: KeyValues, parent: KeyValues) -> str | None:
+    """Return a warning if hardly any value of a key is found in the other column."""
+    ours, theirs = child.distinct, parent.distinct
+    found, fewest = len(ours & theirs), min(len(ours), len(theirs))
+    if found >= _LEAST_FOUND * fewest:
+        return None
+    text = f"{link}: only {found} of {len(ours):,} values are found, so few rows are related."
+    if (
+        child.kind == parent.kind == "text"
+        and len(_without_zeros(ours) & _without_zeros(theirs)) > found
+    ):
+        return f"{text} More would be without leading zeros: write both columns alike."
+    example = min(ours - theirs, key=str)
+    return f"{text} {example!r} is not. Check that both columns are written alike."
+
+
+def _without_zeros(texts: set[str]) -> set[str]:
+    return {text.lstrip("0") for text in texts}
+
+
 def check_identifies(place: ColumnPlace, key: KeyValues) -> None:
     """Reject a key of the instance table with missing values or duplicates."""
     if key.missing.any():
@@ -195,7 +215,7 @@ def _whole_number(where: str, value: Any) -> int:
     return int(value)
 
 
-_LEAST_COVERED = 0.5
+_LEAST_COVERED, _LEAST_FOUND = 0.5, 0.1
 _EVERYWHERE = {"id", "key", "no", "nr", "number", "code", "name"}
 """Column names that are not specific to a table."""
 

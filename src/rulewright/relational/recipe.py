@@ -292,6 +292,8 @@ def _problem(recipe: Recipe, column: Derived) -> str | None:
         return column.problem({(t.name, c.name): c for t in recipe.tables for c in t.columns})
     if not column.path or any(step.table not in known for step in column.path):
         return "has no path of known tables"
+    if len({recipe.instances, *(step.table for step in column.path)}) <= len(column.path):
+        return "has a path that visits a table twice"
     if column.function not in FUNCTIONS:
         return f"has the unknown function {column.function!r}"
     kinds = {one.name: one for one in recipe[column.table].columns}

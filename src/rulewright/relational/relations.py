@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from rulewright.data import (
     DataError,
+    DataWarning,
     Derivable,
     Table,
     check_distinct,
@@ -27,6 +29,7 @@ from rulewright.relational.keys import (
     check_same_kind,
     check_table,
     declared_links,
+    find_strangers,
     propose,
     read_place,
 )
@@ -256,6 +259,8 @@ class Relations(Derivable):
         for link in self.links:
             child, parent = (self._tables[place.table].keys[place.column] for place in link)
             check_same_kind(link, child, parent)
+            if text := find_strangers(link, child, parent):
+                warnings.warn(text, DataWarning, stacklevel=3)
         kinds = {
             f"{table}.{column}": self._tables[table].column(column).schema.kind
             for table, column in self.times.items()

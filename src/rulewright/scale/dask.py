@@ -12,6 +12,7 @@ import gc
 import pickle
 import uuid
 from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rulewright.data import DataError, optional
@@ -31,11 +32,18 @@ PATIENCE, MOST_PATIENCE = 5.0, 300.0
 
 A repeated answer costs little, because partitions cache their last counts."""
 
+MOST_ALONE = 60.0
+"""Seconds without any worker after which a fit gives up: workers may be restarted."""
+
 PING = 2.0
 """Seconds that an actor has to respond before it counts as lost."""
 
 LOST = (OSError, RuntimeError)
 """Exceptions of Dask when an actor is unreachable, or lost with its worker."""
+
+
+class NoWorkersError(Exception):
+    """All workers of a cluster are gone for good."""
 
 
 class DaskParts:
@@ -46,8 +54,7 @@ class DaskParts:
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Call a function for each part and collect the results."""
-        answers: list[Any] = self.client.gather(self._submit(function, self.futures, *args))
-        return answers
+        return gather_answers(self.client, self._submit(function, self.futures, *args))
 
     def total(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function for each part and sum the results: on workers first, then here."""
@@ -55,7 +62,7 @@ class DaskParts:
         while len(sums) > FAN_IN:
             some = [sums[k : k + FAN_IN] for k in range(0, len(sums), FAN_IN)]
             sums = self._submit(add_answers, some)
-        return add_answers(self.client.gather(sums))
+        return add_answers(gather_answers(self.client, sums))
 
     def become(self, function: Callable[..., Any], *args: Any) -> ActorParts:
         """Apply a function to the parts of each thread; its results stay on their workers."""
@@ -192,13 +199,36 @@ class ActorParts:
                 if actor is not None:
                     continue
                 try:
-                    self.actors[place] = self.futures[place].result()
+                    self.actors[place] = wait_for(self.client, self.futures[place].result)
                 except LOST:
                     if failure == MOST_FAILURES - 1:
                         raise
                     self._make_again(place)
             if all(actor is not None for actor in self.actors):
                 return
+
+
+def wait_for(client: Any, result: Callable[..., Any]) -> Any:
+    """Return a result, which takes a timeout; raise an error once all workers are gone."""
+    alone = 0.0
+    while True:
+        try:
+            return result(timeout=PATIENCE)
+        except TimeoutError:
+            alone = 0.0 if client.nthreads() else alone + PATIENCE
+            if alone >= MOST_ALONE:
+                raise NoWorkersError(
+                    f"the Dask cluster has had no workers for {MOST_ALONE:g} seconds, and the fit "
+                    "cannot continue. Start workers, with enough memory for their partitions, and "
+                    "fit again."
+                ) from None
+
+
+def gather_answers(client: Any, futures: Sequence[Any]) -> list[Any]:
+    """Return the results of futures, as long as there are workers."""
+    wait_for(client, partial(optional("distributed").wait, list(futures)))
+    answers: list[Any] = client.gather(futures)
+    return answers
 
 
 async def ask_actors(trees: Sequence[tuple[Any, Any]], question: bytes) -> list[bytes]:

@@ -83,7 +83,7 @@ const predict = (() => {
   function date(row, name) {
     const value = get(row, name);
     if (value === null) return NaN;
-    if (value instanceof Date && isFinite(value.getTime())) return value.getTime();
+    if (value instanceof Date && isNear(value.getTime())) return value.getTime();
     const found = typeof value === "string" ? MOMENT.exec(value.trim()) : null;
     if (found === null) return fail(name, value);
     const [y, m, d, hour, minute, second] = found.slice(1, 7).map((part) => Number(part || 0));
@@ -94,7 +94,12 @@ const predict = (() => {
     const offset = Number(found[10] || 0) * 60 + Number(found[11] || 0);
     const minutes = hour * 60 + minute - (found[9] === "-" ? -offset : offset);
     const fraction = Number(((found[7] || "") + "000").slice(0, 3));
-    return day.getTime() + (minutes * 60 + second) * 1000 + fraction;
+    const moment = day.getTime() + (minutes * 60 + second) * 1000 + fraction;
+    return isNear(moment) ? moment : fail(name, value);
+  }
+
+  function isNear(moment) {
+    return -62135596800000 <= moment && moment <= 253402300799999;
   }
 
   // Parts of the dates in a column: 1 to 12, Mon to Sun or null, 0 to 23.

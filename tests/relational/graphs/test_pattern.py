@@ -19,6 +19,7 @@ from rulewright.relational import (
     tree_text,
 )
 from rulewright.relational.graphs.candidates import least_count, mine_patterns
+from rulewright.relational.graphs.features import pattern_occurrences
 from rulewright.relational.graphs.graph import GraphLabels
 from rulewright.relational.graphs.pattern import graph_text
 
@@ -145,3 +146,29 @@ def test_supports_are_rounded_up():
     assert (least_count(1, 10), least_count(1.0, 10)) == (1, 10)
     with pytest.raises(ValueError, match=r"min_support=1.5 must be a share"):
         least_count(1.5, 10)
+
+
+def complete(n, parts=None):
+    """Join all vertices, or those of different parts."""
+    part = np.arange(n) if parts is None else np.arange(n) % parts
+    edges = [[a, b, "-"] for a in range(n) for b in range(a) if part[a] != part[b]]
+    return {"labels": ["C"] * n, "edges": edges}
+
+
+def test_complete_patterns_of_a_file_are_searched_at_once():
+    """All orders of ten equal vertices are not compared before a pattern is searched."""
+    patterns = [Pattern.from_json(complete(n)) for n in (9, 10, 11)]
+    graph = complete(10)
+    found = pattern_occurrences(patterns, [Graph(graph["labels"], graph["edges"])])
+    assert found.tolist() == [[True, True, False]]
+
+
+def test_patterns_are_bounded():
+    """More edges than kernels take are refused in the file, endless searches while they run."""
+    with pytest.raises(GraphError, match="at most 63 edges"):
+        Pattern.from_json(complete(12))
+    crowd = complete(60, parts=9)
+    with pytest.raises(GraphError, match="too many steps in one graph, such as 'C"):
+        pattern_occurrences(
+            [Pattern.from_json(complete(10))], [Graph(crowd["labels"], crowd["edges"])]
+        )

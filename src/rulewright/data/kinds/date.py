@@ -15,6 +15,7 @@ from rulewright.data.moments import (
     FIRST,
     LAST,
     coarsest,
+    from_array,
     from_object,
     from_text,
     has_offset,
@@ -62,9 +63,7 @@ class Date(Kind):
         """Check the values of a column; ISO text is converted."""
         values = raw.values
         if values.dtype.kind == "M":
-            moments = values.astype("M8[ms]").astype(np.int64).astype(np.float64)
-            moments[np.isnat(values)] = np.nan
-            return Column(schema, _within(schema.name, moments))
+            return Column(schema, _within(schema.name, from_array(values)))
         if values.dtype.kind == "f" and np.isnan(values).all():
             return Column(schema, values.astype(np.float64))
         objects = values.astype(object)

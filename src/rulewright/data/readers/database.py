@@ -27,7 +27,11 @@ _NOISE = re.compile(r"\s*$|Invalid Input Error: CSV Error on Line|Original Line"
 _NUMBERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|\"NULL\"")
 WHOLE_DECIMAL = re.compile(r"DECIMAL\(\d+,0\)")
 _DATES = re.compile(r"DATE|TIMESTAMP(_S|_MS|_NS)?")
-_ZONED = "TIMESTAMP WITH TIME ZONE"
+_ZONED = {
+    "TIMESTAMP WITH TIME ZONE": "make_timestamp(epoch_us({}))",
+    "TIMESTAMPTZ_NS": "make_timestamp_ns(epoch_ns({}))",
+}
+"""How moments of a zone are selected, in UTC."""
 OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 _STREAMED_BYTES = 1 << 28  # of a streamed file that are kept in memory; more is kept on disk
 _STREAMING_THREADS = 4  # each needs some of that memory
@@ -78,6 +82,11 @@ class FileDatabase:
     def _run(self, query: str, fetch: str) -> Any:
         try:
             return getattr(self._connection.execute(query), fetch)()
+        except optional("duckdb").OutOfMemoryException:
+            raise DataError(
+                f"{self._file}: there is not enough memory to read it. Read fewer columns, or a "
+                "part of the rows; Parquet files can be learned from in parts (--in-parts)."
+            ) from None
         except optional("duckdb").Error as error:
             raise _error(str(error), self._file, self._kind) from None
 
@@ -97,8 +106,9 @@ def write_selection(type_: str, alias: str, wanted: Wanted) -> str | None:
         return alias if type_.endswith(("INT", "INTEGER")) else f"{alias}::DOUBLE"
     if type_.startswith("ENUM") or wanted == "text":
         return f"{alias}::VARCHAR"
-    if type_ == _ZONED:
-        return f"make_timestamp(epoch_us({alias}))"  # in UTC
+    if type_ in _ZONED:
+        moment = _ZONED[type_].format(alias)
+        return f"CASE WHEN isinf({alias}::TIMESTAMPTZ) THEN TIMESTAMP 'infinity' ELSE {moment} END"
     return alias if _DATES.fullmatch(type_) else None
 
 

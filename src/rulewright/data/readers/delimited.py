@@ -45,7 +45,10 @@ def delimited_source(file: OpenedFile) -> Source:
         def load(position: int, wanted: Wanted) -> Raw:
             if wanted == "any" and rows.type_of(position) == "thousands":
                 raise _ambiguous(file, names[position])
-            return blocks.load(position, wanted)
+            raw = blocks.load(position, wanted)
+            if wanted != "any":
+                return raw
+            return raw._replace(decisions=rows.note_codes(names[position], position, some))
 
         return Source(names, True, n_rows, load, notes=rows.notes)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from rulewright.data.errors import DataError
+from rulewright.data.errors import DataError, refuse_remote
 from rulewright.data.readers.arff import arff_source
 from rulewright.data.readers.delimited import delimited_source
 from rulewright.data.readers.excel import excel_source
@@ -45,6 +45,7 @@ def file_source(path: str, options: FileOptions = DEFAULT_OPTIONS) -> Source:
     """
     if path == STDIN:
         return _standard_input(options)
+    refuse_remote(path)
     file = Path(path)
     if glob.has_magic(path) and not os.path.lexists(path):
         return _several(path, options)

@@ -33,8 +33,8 @@ class FileOptions:
 
     def __post_init__(self) -> None:
         try:
-            codecs.lookup(self.encoding or "utf-8")
-        except LookupError:
+            "a".encode("utf-8" if self.encoding is None else self.encoding)
+        except (LookupError, ValueError):  # rot13 and base64 are no encodings of text
             raise DataError(
                 f"encoding={self.encoding!r}: unknown. Known are utf-8, latin-1, cp1252, utf-16 "
                 "and the others of Python."
@@ -81,7 +81,7 @@ class OpenedFile:
             errors = "replace" if self.options.skip_bad_rows else "strict"
             decoder = codecs.getincrementaldecoder(self.encoding)(errors)
             text = decoder.decode(self.head, final=self.whole)
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:
             raise self._not_text(str(error)) from None
         if not text.strip():
             raise DataError(f"{self}: the file is empty.")
@@ -92,7 +92,7 @@ class OpenedFile:
         self.text_head()
         try:
             return b"".join(self._content()).decode(self.encoding)
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:
             raise self._not_text(str(error)) from None
 
     def lines(self) -> Iterator[str]:
@@ -108,7 +108,7 @@ class OpenedFile:
                     begun.clear()
                 begun.append(rest)
             yield "".join([*begun, decoder.decode(b"", final=True)])
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:
             raise self._not_text(str(error)) from None
 
     @contextmanager

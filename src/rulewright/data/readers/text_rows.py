@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
-from rulewright.data.findings import Finding, report_skipped_rows
+from rulewright.data.findings import Finding, of_values, report_skipped_rows
 from rulewright.data.readers.database import FileDatabase, block_of, quote_literal
 from rulewright.data.readers.opened_file import OpenedFile
 from rulewright.data.source import Raw, Wanted, as_objects
 from rulewright.data.values import LARGEST_EXACT, exact_number
 
 MISSING_FIELDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
+_WORDS_SQL = ", ".join(quote_literal(word) for word in MISSING_FIELDS if len(word) > 1)
+_MANY_CODES = 0.1  # of the rows
 NUMERIC = ("number", "comma", "thousands")
 _MISSING_SQL = ", ".join(quote_literal(field) for field in MISSING_FIELDS)
 # not IN, of which DuckDB makes a join: joins do not keep the order of the rows
@@ -128,6 +130,18 @@ class TextRows:
         large = [at for at in block if types[at] == "number" and _has_large(loaded[at])]
         exact = (self.load(rows, range(at, at + 1), "labels") for at in large)
         return raws | {at: raw for one in exact for at, raw in one.items()}
+
+    def note_codes(self, name: str, at: int, rows: range | None) -> tuple[Finding, ...]:
+        """Report words that are read as missing in many rows of a column of labels."""
+        if self.type_of(at) not in ("text", "mixed"):
+            return ()
+        query = f"SELECT v, count(*) FROM {self._cells([at], rows)} WHERE v IN ({_WORDS_SQL})"
+        found = dict(self._database.rows(f"{query} GROUP BY v ORDER BY v"))
+        if sum(found.values()) < _MANY_CODES * (self.n_rows if rows is None else len(rows)):
+            return ()
+        remedy = "if they are labels, write them in another way in the file"
+        codes = ("missing code", name, found, sum(found.values()), "read as missing", remedy)
+        return (of_values(*codes),)
 
     def contains(self, at: int, text: str) -> bool:
         """Return whether a column holds a text."""

@@ -60,6 +60,10 @@ ORDINAL = (
 """Documentation of the parameter `ordinal`."""
 
 
+LARGEST_NUMBER = 1e70
+"""Numbers are learned by sums of their squares, and of the squares of these."""
+
+
 class TableEstimator(
     Parameterised,
     BaseEstimator,  # type: ignore[misc]
@@ -354,7 +358,13 @@ class RuleRegressor(
         return float(super().score(rows, rows.y, rows.weights))
 
     def _training_rows(self, table: Table) -> RegressionSet:
-        return RegressionSet.of(table)
+        rows = RegressionSet.of(table)
+        if np.abs(rows.numbers).max() > LARGEST_NUMBER:
+            raise DataError(
+                f"y: the target has numbers beyond {LARGEST_NUMBER:g}, whose powers are too large "
+                "to sum. Divide the target by a constant."
+            )
+        return rows
 
 
 def share_classes(class_weights: FloatArray) -> list[float]:

@@ -263,8 +263,12 @@ def pattern_occurrences(patterns: Sequence[Pattern], graphs: Sequence[Graph]) ->
     vertex = sorted({label for pattern in patterns for label in pattern.labels})
     edge = sorted({label for pattern in patterns for *_, label in pattern.edges})
     labels = GraphLabels(tuple(vertex), tuple(edge))
-    codes = [pattern.code(labels) or () for pattern in patterns]
+    codes = [pattern.traversal(labels) or () for pattern in patterns]
     starts = np.cumsum([0, *map(len, codes)], dtype=np.int32)
     flat = np.array([n for code in codes for n in code], dtype=np.int32)
-    words = kernels.GraphSet(labels.arrays(graphs)).match(flat, starts)
+    try:
+        words = kernels.GraphSet(labels.arrays(graphs)).match(flat, starts)
+    except ValueError as error:
+        largest = max(patterns, key=lambda pattern: pattern.n_edges)
+        raise GraphError(f"{error}, such as {largest.text!r:.200}: leave its rule out") from None
     return np.ascontiguousarray(unpack_words(words, len(graphs)).T)

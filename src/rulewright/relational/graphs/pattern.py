@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _BARE = re.compile(r"B|C|N|O|P|S|F|Cl|Br|I|[a-z]")
 """Labels that are written without brackets."""
 
+MOST_EDGES = 63
+"""The kernels find no larger patterns, and look for none."""
+
 _SYMBOLS = ("-", "=", "#", ":")
 
 
@@ -110,9 +113,7 @@ def embeddings(labels: Sequence[str], edges: Edges, graph: Graph) -> Iterator[tu
     vertices. The graph may have additional edges between them.
     """
     wanted, there = _around(len(labels), edges), _around(len(graph), graph.edges)
-    order = [0]
-    for v in order:  # grows during the iteration
-        order += [w for w in wanted[v] if w not in order]
+    order = _traverse(wanted)
 
     def extend(places: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         if len(places) == len(order):
@@ -132,6 +133,14 @@ def embeddings(labels: Sequence[str], edges: Edges, graph: Graph) -> Iterator[tu
     for first, label in enumerate(graph.labels):
         if label == labels[0]:
             yield from extend((first,))
+
+
+def _traverse(around: Sequence[dict[int, str]]) -> list[int]:
+    """Return the vertices breadth first."""
+    order = [0]
+    for v in order:  # grows during the iteration
+        order += [w for w in around[v] if w not in order]
+    return order
 
 
 def _around(n_vertices: int, edges: Edges) -> list[dict[int, str]]:
@@ -183,6 +192,26 @@ class Pattern:
             return None
         return canonical_code(SmallGraph(vertices, edges))
 
+    def traversal(self, labels: GraphLabels) -> Code | None:
+        """Return a code that is not canonical, which may take long, or None if a label is absent.
+
+        Each vertex comes with all its edges to earlier ones.
+        """
+        if not {*self.labels} <= {*labels.vertex} or not {e for *_, e in self.edges} <= {
+            *labels.edge
+        }:
+            return None
+        around = _around(len(self.labels), self.edges)
+        order = _traverse(around)
+        code = [labels.vertex.index(self.labels[0])]
+        for place, vertex in enumerate(order):
+            label = labels.vertex.index(self.labels[vertex])
+            for source, earlier in enumerate(order[:place]):
+                if earlier in around[vertex]:
+                    edge = labels.edge.index(around[vertex][earlier])
+                    code += (source, edge, label, place)
+        return tuple(code)
+
     def matches(self, graph: Graph) -> Iterator[tuple[int, ...]]:
         """Yield the distinct sets of vertices of a graph that the pattern matches."""
         found: set[tuple[int, ...]] = set()
@@ -205,6 +234,8 @@ class Pattern:
             raise GraphError("labels and edges of a pattern must be lists")
         if not all(isinstance(edge, list) for edge in obj["edges"]):
             raise GraphError("an edge of a pattern must be a list")
+        if len(obj["edges"]) > MOST_EDGES:
+            raise GraphError(f"a pattern must have at most {MOST_EDGES} edges")
         graph = Graph(obj["labels"], obj["edges"])
         if not _is_connected(graph):
             raise GraphError("a pattern must be connected and have vertices")
