@@ -295,7 +295,137 @@ def test_rules_are_ordered_and_fixed_points_have_a_cost(browser, running):
     click(browser, "Freeze")
     previewed(browser, "freeze")
     apply(browser, 1)
-    wait_for(browser, "return document.getElementById('cost').innerText.includes('fixed points of 1 rule change Log-loss')")
+    wait_for(
+        browser,
+        "return document.getElementById('cost').innerText.includes('fixed points of 1 rule change Log-loss')",
+    )
+
+
+TYPE = """
+const field = document.getElementById(arguments[0]);
+field.focus(); field.value = arguments[1]; field.dispatchEvent(new Event("input"));
+return [...document.querySelectorAll(`#${arguments[0]}-offers li`)].map((x) => x.textContent);
+"""
+
+
+@in_browser
+def test_rules_are_completed_and_errors_stand_at_their_field(browser, running):
+    """Columns, operators and labels are offered; a wrong rule is marked where it was typed."""
+    _, address = running
+    opened(browser, address)
+    assert set(browser.run(TYPE, "add-text", "")) == {"a ", "b ", "c "}
+    assert browser.run(TYPE, "add-text", "a ")[:2] == [">= ", "<= "]
+    assert browser.run(TYPE, "add-text", "a >= 1 and c = ") == ["x", "y", "z"]
+    assert browser.run(TYPE, "add-text", "a >= 1 ") == ["and "]
+    assert "in {" in browser.run(TYPE, "add-text", "c not ")
+    browser.run(TYPE, "add-text", "a >= 1 and c = ")
+    keys = """
+    const field = document.getElementById("add-text");
+    for (const key of ["ArrowDown", "ArrowDown", "Enter"])
+      field.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    return field.value;
+    """
+    assert browser.run(keys) == "a >= 1 and c = y"
+    browser.run(TYPE, "add-text", "nobody >= 3")
+    click(browser, "Preview rule")
+    wait_for(browser, "return document.getElementById('add-text-error') !== null")
+    found = "const f = document.getElementById('add-text'); return f.getAttribute('aria-invalid')"
+    assert browser.run(found) == "true"
+    text = browser.run("return document.getElementById('add-text-error').textContent")
+    assert "does not fit the columns of the model" in text
+    browser.run(TYPE, "add-text", "a >= 1.25")
+    click(browser, "Preview rule")
+    previewed(browser, "add a >= 1.25")
+    assert browser.run(found) == "false"
+
+
+@in_browser
+def test_labels_and_both_ends_are_edited_by_hand(browser, running, session):
+    """Boxes choose labels, a range has two sliders, and rules are split and merged."""
+    session.apply(session.add("c = x and -1 <= a <= 1", votes="good"))
+    _, address = running
+    opened(browser, address)
+    number = session.model.numbers[-1]
+    browser.run("document.querySelector(`[data-number='${arguments[0]}']`).click()", number)
+    check = """
+    const box = [...document.querySelectorAll("fieldset input")].find((x) => x.value === "y");
+    if (box) box.click();
+    return Boolean(box);
+    """
+    wait_for(browser, check)
+    previewed(browser, "c in {x, y}")
+    click(browser, "-1 <= a <= 1")
+    both = "return document.querySelectorAll('#slider-low, #slider-high').length === 2"
+    wait_for(browser, both)
+    browser.run(SLIDE)
+    previewed(browser, "replace")
+    browser.run("document.querySelector('#editor details').open = true")
+    browser.run(TYPE, "split-text", "b >= 2")
+    click(browser, "Preview split")
+    previewed(browser, "split")
+    apply(browser, 2)
+    click(browser, "Preview merge")
+    previewed(browser, "merge")
+
+
+@in_browser
+def test_constraints_groups_and_rounding(browser, running):
+    """A forbidden column names the rules that use it; groups are chosen on the page."""
+    _, address = running
+    opened(browser, address)
+    browser.run("document.getElementById('more').open = true")
+    browser.run("document.getElementById('constrain-column').value = 'b'")
+    click(browser, "Preview constraint")
+    previewed(browser, "uses the forbidden column b")
+    apply(browser, 1, "not allowed")
+    wait_for(browser, "return document.getElementById('constraints').innerText.includes('Broken')")
+    click(browser, "Preview rounding")
+    previewed(browser, "round thresholds to 2 digits")
+    by = "const x = document.getElementById('by'); x.value = 'c'; x.dispatchEvent(new Event('"
+    browser.run(f"{by}change'))")
+    previewed(browser, "P(good) before")
+
+
+@in_browser
+def test_the_final_part_is_opened_on_the_page(browser, tmp_path):
+    """The button appears if rows were kept aside, and the count is kept in the log."""
+    X, y = rows()
+    est = compact(random_state=0, max_rules=4, size="max").fit(X, y)
+    session = Session(est, X, y, cv=3, holdout=0.3)
+    workbench, address = served(session, tmp_path / "m.json")
+    try:
+        opened(browser, address)
+        click(browser, "Final part")
+        click(browser, "Open it")
+        shown = "return document.getElementById('final-figures').innerText.includes('opened once')"
+        wait_for(browser, shown)
+        assert EditLog.of(session.model).opened == 1
+        workbench.desk.save(workbench.desk.version)
+        assert EditLog.of(load_model(tmp_path / "m.json")).opened == 1
+    finally:
+        stop(workbench)
+
+
+@in_browser
+def test_unsaved_edits_are_offered_before_anything_else(browser, session, tmp_path):
+    """A dialog lists them; they are made again, or discarded, and their file goes."""
+    path = tmp_path / "model.json"
+    session.model.save(path)
+    Desk(session, path, "m").apply({"do": "drop", "rules": [2]}, "a reason", 0)
+    X, y = rows()
+    for answer, n_edits in (("Make them again", 1), ("Discard them", 0)):
+        other = Session(load_model(path), X, y, cv=3)
+        workbench, address = served(other, path)
+        try:
+            opened(browser, address)
+            wait_for(browser, "return document.getElementById('resume-dialog').open")
+            assert "drop" in browser.run("return document.getElementById('unsaved').innerText")
+            click(browser, answer)
+            script = "return document.querySelectorAll('#log li').length === arguments[0]"
+            wait_for(browser, script, n_edits)
+            assert workbench.desk.autosaved.exists() is bool(n_edits)
+        finally:
+            stop(workbench)
 
 
 @in_browser
@@ -307,6 +437,8 @@ def test_two_tabs_do_not_overwrite_each_other(browser, running):
     click(browser, "Remove")
     wait_for(browser, "return document.getElementById('message').innerText.includes('another tab')")
     assert len(workbench.desk.session.log.entries) == 1
+    click(browser, "Show the model as it is")
+    wait_for(browser, "return document.querySelectorAll('#log li').length === 1")
 
 
 @in_browser

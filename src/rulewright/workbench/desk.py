@@ -178,7 +178,7 @@ class Desk:
 
     def _check(self, version: int) -> None:
         if version != self.version:
-            raise OutdatedError("the model was changed in another tab: reload the page.")
+            raise OutdatedError("the model was changed in another tab.")
 
     def unsaved(self) -> list[LogEntry]:
         """Return the edits of a session that ended without being saved."""
