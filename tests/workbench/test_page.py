@@ -2,8 +2,11 @@
 
 import http.client
 import json
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -144,6 +147,73 @@ def test_edits_of_a_killed_server_can_be_made_again(session, tmp_path):
     assert not second.autosaved.exists()
     assert hash_model(load_model(path)) == expected
     assert len(EditLog.of(load_model(path)).entries) == 2
+
+
+def started(model, data):
+    """Start the command in a process of its own; give it and its address."""
+    command = [
+        str(Path(sys.executable).with_name("rulewright")),
+        "edit",
+        str(model),
+        "--no-browser",
+    ]
+    process = subprocess.Popen(
+        [*command, "--data", str(data), "--target", "y"], stdout=subprocess.PIPE, text=True
+    )
+    word, address = process.stdout.readline().split()
+    assert word == "workbench:"
+    return process, address
+
+
+def test_a_killed_server_loses_the_pending_edit_only(session, tmp_path):
+    """What was applied is offered at the next start, and nothing but its file is written."""
+    X, y = rows()
+    lines = zip(*X.values(), y, strict=True)
+    text = "\n".join(",".join(map(str, line)) for line in [[*X, "y"], *lines])
+    (tmp_path / "d.csv").write_text(text + "\n")
+    session.model.save(tmp_path / "m.json")
+    before = (tmp_path / "m.json").read_bytes()
+    process, address = started(tmp_path / "m.json", tmp_path / "d.csv")
+    drop, refit = {"do": "drop", "rules": [2]}, {"do": "refit"}
+    asked = {"edit": drop, "reason": "a law", "version": 0}
+    assert ask(address, "apply", asked)[0] == 200
+    assert ask(address, "preview", {"edit": refit, "version": 1})[0] == 200
+    process.kill()
+    process.communicate()
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"d.csv", "m.json", ".m.json.session"}
+    assert (tmp_path / "m.json").read_bytes() == before
+
+    process, address = started(tmp_path / "m.json", tmp_path / "d.csv")
+    try:
+        state = json.loads(ask(address, "state", {})[2])
+        [text] = state["unsaved"]
+        assert text.startswith("drop ")
+        state = json.loads(ask(address, "resume", {})[2])["state"]
+        assert [entry["reason"] for entry in state["log"]] == ["a law"]
+        assert ask(address, "save", {"version": state["version"]})[0] == 200
+    finally:
+        process.terminate()
+        process.communicate()
+    assert {path.name for path in tmp_path.iterdir()} == {"d.csv", "m.json"}
+    assert len(EditLog.of(load_model(tmp_path / "m.json")).entries) == 1
+
+
+def test_edits_that_do_not_fit_any_more_are_named(session, tmp_path):
+    """Edits of an earlier session are made again on a changed model as far as they can be."""
+    path = tmp_path / "model.json"
+    session.model.save(path)
+    first = Desk(session, path, "m")
+    first.apply({"do": "drop", "rules": [2]}, "", 0)
+    first.apply({"do": "add", "text": "a >= 2", "votes": "good", "points": 1.0}, "", 1)
+    X, y = rows()
+    model = load_model(path)
+    other = Session(model.with_rules(model.rules[:1]), X, y, cv=3)
+    answer = Desk(other, path, "m").resume()
+    assert ["there is no rule" in text or "has no rule" in text for text in answer["left_out"]] == [
+        True
+    ]
+    assert len(other.log.entries) == 1
 
 
 @pytest.fixture(scope="module")
@@ -295,10 +365,8 @@ def test_rules_are_ordered_and_fixed_points_have_a_cost(browser, running):
     click(browser, "Freeze")
     previewed(browser, "freeze")
     apply(browser, 1)
-    wait_for(
-        browser,
-        "return document.getElementById('cost').innerText.includes('fixed points of 1 rule change Log-loss')",
-    )
+    found = "return document.getElementById('cost').innerText.includes(arguments[0])"
+    wait_for(browser, found, "fixed points of 1 rule change Log-loss")
 
 
 TYPE = """
