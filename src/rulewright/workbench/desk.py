@@ -17,7 +17,7 @@ from rulewright.data import DataError, replace_file
 from rulewright.encoding import bin_column
 from rulewright.kernels import Op
 from rulewright.model import body_text, rule_cells
-from rulewright.rules import Conjunction, Labels, Range, write_label, write_name
+from rulewright.rules import Adds, Conjunction, Labels, Range, write_label, write_name
 from rulewright.workbench.edits import edit_of
 from rulewright.workbench.log import EditLog, LogEntry
 from rulewright.workbench.preview import describe_cost
@@ -116,7 +116,7 @@ class Desk:
             "text": body_text(model, rule),
             "if": str(rule.body),
             "cells": rule_cells(model, [place])[0],
-            "value": getattr(rule.outcome, "value", None),
+            "value": rule.outcome.value if isinstance(rule.outcome, Adds) else None,
             "head": rule.head.text(model.head_names) if model.head_names else "",
             "rows": rule.coverage.support,
             "frozen": self.session.state.frozen[place],
@@ -229,7 +229,7 @@ class Desk:
             truth, shown = (truth == code).astype(np.float64), f"share of {names[code]}"
         else:
             shown = "mean"
-        labels, places = _place(column)
+        labels, places, is_exact = _place(column)
         known = places >= 0
         counts = np.bincount(places[known], rows.weights[known], len(labels))
         sums = np.bincount(places[known], (rows.weights * truth)[known], len(labels))
@@ -238,6 +238,7 @@ class Desk:
             "column": name,
             "name": write_name(name),
             "mean": shown,
+            "exact": is_exact,
             "labels": labels,
             "values": [write_label(label) for label in column.schema.labels[:N_LABELS]],
             "counts": counts.tolist(),
@@ -295,15 +296,15 @@ def _describe_condition(condition: Any) -> dict[str, Any]:
     return plain
 
 
-def _place(column: Any) -> tuple[list[str], IntArray]:
-    """Return the names of the bars of a column and the bar of each row; -1 where it is missing."""
+def _place(column: Any) -> tuple[list[str], IntArray, bool]:
+    """Return the bars of a column, the bar of each row (-1: missing), and if each is one value."""
     if not column.schema.type.ordered:
-        return list(map(str, column.schema.labels)), column.values.astype(np.int64)
+        return list(map(str, column.schema.labels)), column.values.astype(np.int64), True
     bins, kind = bin_column(column, N_BINS), column.schema.type
     places = np.minimum(np.searchsorted(bins.high, column.values), len(bins) - 1)
     ends = zip(map(kind.write, bins.low.tolist()), map(kind.write, bins.high.tolist()), strict=True)
     labels = [low if low == high else f"{low} to {high}" for low, high in ends]
-    return labels, np.where(np.isnan(column.values), -1, places)
+    return labels, np.where(np.isnan(column.values), -1, places), bins.exact
 
 
 def _write_cuts(column: Any, side: Op) -> list[tuple[float, str]]:

@@ -67,7 +67,7 @@ export const figures = (changes, title) => table([title, "before", "after", "cha
 function examples(found) {
   const values = Object.entries(found.values).map(([name, own]) => [name, ...own]);
   return element("details", {}, element("summary", { text: `Rows to look at: ${found.examples.join(", ")}` }),
-    element("div", { class: "scroll" }, table(["column", ...found.examples.map((row) => `row ${row}`)], values)));
+    table(["column", ...found.examples.map((row) => `row ${row}`)], values));
 }
 
 // The column whose labels are compared; another one previews the edit again.
