@@ -337,6 +337,84 @@ def test_freezing_has_a_cost(session):
     assert dear.low > 0
 
 
+def test_a_preview_says_what_a_fixed_value_costs(session):
+    """It compares the fixed points with fitted ones of the same rule; other edits cost nothing."""
+    preview = session.set_points(1, -3.0)
+    fitted = session.model.rules[session.model.numbers.index(1)].outcome.value
+    assert preview.cost.startswith("fixing -3 instead of ")
+    assert float(preview.cost.split()[4].removesuffix(":")) == pytest.approx(fitted, abs=0.3)
+    assert "changes Log-loss by +" in preview.cost
+    assert preview.cost in str(preview)
+    assert preview.to_json()["cost"] == preview.cost
+    assert session.drop([1]).cost == ""
+    assert session.add("b >= 4", votes="bad", points=2.0).cost
+    session.apply(preview)
+    assert session.drop([2]).cost == ""  # what is fixed already is no news
+
+
+def test_freezing_alone_changes_no_figure(session):
+    """Without each fold a frozen rule keeps the points that were fitted without it."""
+    preview = session.freeze([1, 2])
+    assert all(one.difference == 0 for one in preview.figures)
+    assert not preview.changed.any()
+
+
+def test_frozen_rules_stay_frozen_in_the_file(session, loans, tmp_path):
+    """A session on a saved model holds what was frozen, and its log replays to the same hash."""
+    session.apply(session.freeze([1]))
+    session.apply(session.refit())
+    session.model.save(tmp_path / "m.json")
+    other = Session(load_model(tmp_path / "m.json"), *loans, cv=3, holdout=0.2)
+    assert other.frozen == session.frozen != []
+    held = fixed_points(other)
+    other.apply(other.grow(1))
+    other.apply(other.refit())
+    assert fixed_points(other) == held
+    other.open_final()
+    log = EditLog.of(other.model)
+    assert [one.at for one in log.sessions] == [0, 2]
+    assert [one.settings["cv"] for one in log.sessions] == [4, 3]
+    assert log.opened == 1
+    assert hash_model(replay(log, *loans).model) == hash_model(other.model)
+
+
+def test_rules_that_become_equal_are_joined(session):
+    """Rounding joins them, and their points are added, in each fold too."""
+    session.apply(session.add("a >= 1.12", votes="good", points=1.0))
+    session.apply(session.add("a >= 1.14", votes="good", points=0.5))
+    preview = session.round_thresholds(2, ["a >= 1.12", "a >= 1.14"])
+    assert len(preview.model) == len(session.model) - 1
+    for model in (preview.model, *preview.after.folds):
+        [joined] = [rule for rule in model.rules if str(rule.body) == "a >= 1.1"]
+        assert joined.outcome.value == pytest.approx(1.5)
+
+
+def test_all_constraints_are_reported(session):
+    """Groups, operators, digits and required columns are checked too."""
+    session.apply(session.add("a >= 1.125 and c = x", votes="good", points=1.0))
+    options = {"groups": [["a", "b"]], "operators": {"a": ["<="]}, "digits": 2, "required": ["b"]}
+    preview = session.constrain(**options)
+    own = [line.split(": ", 1)[1] for line in preview.broken if "1.125" in line]
+    assert own == [
+        "lacks the required column b",
+        "joins columns of different groups: a, c",
+        "uses the operator >= on a",
+        "has a threshold of more than 2 digits: a >= 1.125",
+    ]
+
+
+def test_a_difference_names_the_decisions(session, loans):
+    """Changed predictions are counted by their classes, with examples among the rows."""
+    preview = session.drop([1])
+    found = compare_models(session.model, preview.model, *loans)
+    assert sum(found.moves.values()) == found.n_changed > 0
+    before, after = session.model.predict(loans[0]), preview.model.predict(loans[0])
+    assert found.examples == np.flatnonzero(before != after)[:5].tolist()
+    (one, other), n = next(iter(found.moves.items()))
+    assert n == ((before == one) & (after == other)).sum()
+    assert f"{n} {one} -> {other}" in str(found)
+
+
 def test_a_log_is_replayed_on_another_fit(session, loans):
     """Decisions are made again on new rows; a rule that is not there is left out with a warning."""
     X, y = loans

@@ -62,6 +62,7 @@ class Desk:
         self.version = 0
         self._seen, self._saved = _stamp(path), session.log
         self.autosaved = path.with_name(f".{path.name}.session")
+        self._previewed: tuple[Any, Preview] | None = None
         self._edits: dict[str, Callable[..., Preview]] = {
             "drop": lambda rules: session.drop(rules),
             "replace": lambda rule, text: session.replace(rule, text),
@@ -134,14 +135,20 @@ class Desk:
         return self._preview(edit).to_json()
 
     def _preview(self, edit: dict[str, Any]) -> Preview:
-        known = dict(edit)
-        word = known.pop("do", None)
-        if word not in self._edits:
-            raise DataError(f"there is no edit {word!r}.")
+        """Preview an edit; what was previewed last is not computed again to be applied."""
+        known = {name: value for name, value in edit.items() if name != "check"}
+        key = self.version, self.session.by, known
+        if self._previewed is None or self._previewed[0] != key:
+            self._previewed = key, self._make(**edit)
+        return self._previewed[1]
+
+    def _make(self, do: str = "", **asked: Any) -> Preview:
+        if do not in self._edits:
+            raise DataError(f"there is no edit {do!r}.")
         try:
-            return self._edits[word](**known)
+            return self._edits[do](**asked)
         except TypeError:
-            raise DataError(f"the edit {word!r} does not take {', '.join(known)}.") from None
+            raise DataError(f"the edit {do!r} does not take {', '.join(asked)}.") from None
 
     def apply(self, edit: dict[str, Any], reason: str, version: int) -> dict[str, Any]:
         """Make an edit."""

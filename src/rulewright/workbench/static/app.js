@@ -102,7 +102,7 @@ function showConstraints() {
     else if (kind.value) wanted.monotone[column.value] = kind.value;
     preview({ do: "constrain", ...wanted }, column);
   };
-  const digits = element("input", { id: "digits", type: "number", min: 1, max: 15, value: 2, "aria-label": "Digits" });
+  const digits = element("input", { id: "digits", type: "number", required: true, min: 1, max: 15, value: 2, "aria-label": "Digits" });
   const known = [...forbidden.map((name) => `${name} may not be used`), ...Object.entries(monotone).map((pair) => pair.join(": "))];
   const fixing = element("p", { class: "soft", text: `Constraints: ${known.join("; ") || "none"}.` });
   const broken = page.state.broken.map((line) => element("p", { class: "warning", text: `Broken: ${line}` }));

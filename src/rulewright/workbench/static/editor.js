@@ -47,7 +47,7 @@ function actionsOf(rule) {
 
 function pointsOf(rule) {
   if (rule.value === null) return null;
-  const field = element("input", { id: "points", type: "number", step: "any", value: Number(rule.value.toPrecision(4)) });
+  const field = element("input", { id: "points", type: "number", step: "any", required: true, value: Number(rule.value.toPrecision(4)) });
   return form(() => preview({ do: "set_points", rule: rule.number, points: Number(field.value) }, field),
     element("label", { for: "points", text: page.state.form === "regression" ? "Adds" : "Points" }), field,
     element("button", { text: page.state.form === "regression" ? "Fix number" : "Fix points", title: "A refit keeps what is fixed" }));
