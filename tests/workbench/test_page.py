@@ -15,7 +15,7 @@ import pytest
 from builders import compact
 from report.browser import chromium, why_not
 from rulewright import CompactRulesRegressor, load_model
-from rulewright.workbench import Desk, EditLog, Session, Workbench, hash_model
+from rulewright.workbench import Desk, EditLog, Session, Workbench, edit_of, hash_model
 
 in_browser = pytest.mark.skipif(bool(why_not()), reason=why_not() or "there is a browser")
 
@@ -147,6 +147,23 @@ def test_edits_of_a_killed_server_can_be_made_again(session, tmp_path):
     assert not second.autosaved.exists()
     assert hash_model(load_model(path)) == expected
     assert len(EditLog.of(load_model(path)).entries) == 2
+
+
+def test_a_column_is_shown_with_its_answer(session, tmp_path):
+    """Bars count all rows, the line is the share of a class, and thresholds make conditions."""
+    desk, (X, y) = Desk(session, tmp_path / "m.json", "m"), rows()
+    wide, labels = desk.column("a", "good"), desk.column("c", "bad")
+    assert (sum(wide["counts"]), len(wide["counts"]), len(wide["edges"])) == (300, 24, 25)
+    inside = (wide["edges"][5] <= X["a"]) & (X["a"] < wide["edges"][6])
+    assert wide["counts"][5] == inside.sum()
+    assert wide["means"][5] == pytest.approx((y[inside] == "good").mean())
+    assert wide["counts"][0] == (X["a"] < wide["edges"][1]).sum()
+    assert wide["labels"][0].startswith("up to ")
+    assert all(
+        session.preview(edit_of({"do": "add", "text": text})) for _, text in wide["lows"][:2]
+    )
+    assert labels["values"] == ["x", "y", "z"]
+    assert labels["means"][0] == pytest.approx((y[X["c"] == "x"] == "bad").mean())
 
 
 def started(model, data):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 N_BINS = 24
 """Bars of the distribution of a column."""
+
+TAILS = (0.01, 0.99)
+"""Quantiles between which the bars of a distribution have equal widths."""
 
 N_LABELS = 200
 """Labels of a column that the page offers."""
@@ -236,7 +240,7 @@ class Desk:
             truth, shown = (truth == code).astype(np.float64), f"share of {names[code]}"
         else:
             shown = "mean"
-        labels, places, is_exact = _place(column)
+        labels, places, edges = _place(column)
         known = places >= 0
         counts = np.bincount(places[known], rows.weights[known], len(labels))
         sums = np.bincount(places[known], (rows.weights * truth)[known], len(labels))
@@ -245,7 +249,7 @@ class Desk:
             "column": name,
             "name": write_name(name),
             "mean": shown,
-            "exact": is_exact,
+            "edges": edges,
             "labels": labels,
             "values": [write_label(label) for label in column.schema.labels[:N_LABELS]],
             "counts": counts.tolist(),
@@ -303,15 +307,29 @@ def _describe_condition(condition: Any) -> dict[str, Any]:
     return plain
 
 
-def _place(column: Any) -> tuple[list[str], IntArray, bool]:
-    """Return the bars of a column, the bar of each row (-1: missing), and if each is one value."""
+def _place(column: Any) -> tuple[list[str], IntArray, list[float]]:
+    """Return the bars of a column, the bar of each row (-1: missing), and the edges of the bars.
+
+    Columns of few values have a bar for each value, and no edges. The first and the last of other
+    bars hold the tails too.
+    """
+    values, write = column.values, column.schema.type.write
     if not column.schema.type.ordered:
-        return list(map(str, column.schema.labels)), column.values.astype(np.int64), True
-    bins, kind = bin_column(column, N_BINS), column.schema.type
-    places = np.minimum(np.searchsorted(bins.high, column.values), len(bins) - 1)
-    ends = zip(map(kind.write, bins.low.tolist()), map(kind.write, bins.high.tolist()), strict=True)
-    labels = [low if low == high else f"{low} to {high}" for low, high in ends]
-    return labels, np.where(np.isnan(column.values), -1, places), bins.exact
+        return list(map(str, column.schema.labels)), values.astype(np.int64), []
+    bins, missing = bin_column(column, N_BINS), np.isnan(values)
+    if bins.exact:
+        places = np.searchsorted(bins.high, values)
+        return list(map(write, bins.low.tolist())), np.where(missing, -1, places), []
+    low, high = np.quantile(values[~missing], TAILS).tolist()
+    if low == high:
+        low, high = float(bins.low[0]), float(bins.high[-1])
+    edges = np.linspace(low, high, N_BINS + 1)
+    near, between = (high - low) / N_BINS / 10, column.schema.type.between
+    texts = [write(between(edge - near, edge + near, edge)) for edge in edges[1:-1].tolist()]
+    inner = [f"{low} to {high}" for low, high in pairwise(texts)]
+    labels = [f"up to {texts[0]}", *inner, f"from {texts[-1]}"]
+    places = np.searchsorted(edges[1:-1], values, side="right")
+    return labels, np.where(missing, -1, places), edges.tolist()
 
 
 def _write_cuts(column: Any, side: Op) -> list[tuple[float, str]]:

@@ -77,6 +77,7 @@ function choose(which) {
   for (const line of document.querySelectorAll(".rule"))
     line.setAttribute("aria-current", String(Number(line.dataset.number) === which));
   showEditor();
+  if (matchMedia("(max-width: 1000px)").matches) $("editor").scrollIntoView({ block: "start" });
 }
 
 // ---- edits of the whole model

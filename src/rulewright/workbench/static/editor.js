@@ -92,7 +92,7 @@ async function showCondition(rule) {
   const draw = () => chart.replaceChildren(distribution(found, condition, page.state.form === "regression"));
   draw();
   const missing = found.missing ? ` (${Math.round(found.missing).toLocaleString("en")} have no value)` : "";
-  const parts = [element("h3", { text: `${condition.column}: ${found.exact ? "rows of each value" : "bars of about equal numbers of rows"}${missing}; line: ${found.mean}, ${scaleOf(found)}` }), chart];
+  const parts = [element("h3", { text: `${condition.column}: bars are rows${missing}; line: ${found.mean}, ${scaleOf(found)}` }), chart];
   for (const [end, cuts] of [["low", found.lows], ["high", found.highs]])
     if (condition[end] !== undefined && cuts.length) parts.push(slider(rule, condition, end, { low: found.lows, high: found.highs }, draw));
   if (condition.values) parts.push(labels(rule, condition, found, draw));
