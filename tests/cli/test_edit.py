@@ -47,6 +47,22 @@ def test_without_an_output_nothing_is_saved(cli, model, loans, tmp_path):
     assert model.read_bytes() == before
 
 
+def test_the_final_part_is_opened_by_an_option(cli, model, loans, edited):
+    """Rows are kept aside, models are compared on them, and the log counts it."""
+    args = ["--data", loans, "--holdout", "0.25", "--freeze", "1", "--forbid", "income"]
+    result = cli("edit", model, *args, "--refit", "--open-final", "-o", edited)
+    assert result.exit_code == 0, result.output
+    assert "uses the forbidden column income" in result.stdout
+    assert "final part" in result.stdout
+    assert "The final part of the rows was opened once." in result.stdout
+    found = load_model(edited)
+    log = EditLog.of(found)
+    assert (log.opened, len(log.frozen)) == (1, 1)
+    [place] = [i for i, rule in enumerate(found.rules) if str(rule.body) == log.frozen[0].text]
+    assert cli("edit", edited, "--thaw", found.numbers[place], "-o", edited).exit_code == 0
+    assert EditLog.of(load_model(edited)).frozen == ()
+
+
 def test_two_models_are_compared(cli, model, loans, edited):
     """Rules, figures and decisions that differ are printed, as text or JSON."""
     cli("edit", model, "--points", "1: 0.25", "-o", edited)
@@ -86,6 +102,11 @@ def test_the_page_is_served_and_writes_a_report(model, loans, monkeypatch):
         (["--points", "1: many"], "'many' is not a number"),
         (["--refit"], "open the session with X and y"),
         ([], "no edit: name one, such as --drop 3 or --refit"),
+        (["--split", "1: income >= 3 and amount > 2"], "is not a single condition"),
+        (["--move", "1: 2"], "only the rules of a decision list have an order"),
+        (["--monotone", "incom=+"], "--monotone: there is no column 'incom'"),
+        (["--thaw", "2"], "not frozen"),
+        (["--open-final"], "there is no final part"),
         (["--add", "yes: incom > 3"], "does not fit the columns of the model"),
     ],
 )

@@ -2,8 +2,11 @@
 
 import http.client
 import json
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -12,7 +15,7 @@ import pytest
 from builders import compact
 from report.browser import chromium, why_not
 from rulewright import CompactRulesRegressor, load_model
-from rulewright.workbench import Desk, EditLog, Session, Workbench, hash_model
+from rulewright.workbench import Desk, EditLog, Session, Workbench, edit_of, hash_model
 
 in_browser = pytest.mark.skipif(bool(why_not()), reason=why_not() or "there is a browser")
 
@@ -144,6 +147,90 @@ def test_edits_of_a_killed_server_can_be_made_again(session, tmp_path):
     assert not second.autosaved.exists()
     assert hash_model(load_model(path)) == expected
     assert len(EditLog.of(load_model(path)).entries) == 2
+
+
+def test_a_column_is_shown_with_its_answer(session, tmp_path):
+    """Bars count all rows, the line is the share of a class, and thresholds make conditions."""
+    desk, (X, y) = Desk(session, tmp_path / "m.json", "m"), rows()
+    wide, labels = desk.column("a", "good"), desk.column("c", "bad")
+    assert (sum(wide["counts"]), len(wide["counts"]), len(wide["edges"])) == (300, 24, 25)
+    inside = (wide["edges"][5] <= X["a"]) & (X["a"] < wide["edges"][6])
+    assert wide["counts"][5] == inside.sum()
+    assert wide["means"][5] == pytest.approx((y[inside] == "good").mean())
+    assert wide["counts"][0] == (X["a"] < wide["edges"][1]).sum()
+    assert wide["labels"][0].startswith("up to ")
+    assert all(
+        session.preview(edit_of({"do": "add", "text": text})) for _, text in wide["lows"][:2]
+    )
+    assert labels["values"] == ["x", "y", "z"]
+    assert labels["means"][0] == pytest.approx((y[X["c"] == "x"] == "bad").mean())
+
+
+def started(model, data):
+    """Start the command in a process of its own; give it and its address."""
+    command = [
+        str(Path(sys.executable).with_name("rulewright")),
+        "edit",
+        str(model),
+        "--no-browser",
+    ]
+    process = subprocess.Popen(
+        [*command, "--data", str(data), "--target", "y"], stdout=subprocess.PIPE, text=True
+    )
+    word, address = process.stdout.readline().split()
+    assert word == "workbench:"
+    return process, address
+
+
+def test_a_killed_server_loses_the_pending_edit_only(session, tmp_path):
+    """What was applied is offered at the next start, and nothing but its file is written."""
+    X, y = rows()
+    lines = zip(*X.values(), y, strict=True)
+    text = "\n".join(",".join(map(str, line)) for line in [[*X, "y"], *lines])
+    (tmp_path / "d.csv").write_text(text + "\n")
+    session.model.save(tmp_path / "m.json")
+    before = (tmp_path / "m.json").read_bytes()
+    process, address = started(tmp_path / "m.json", tmp_path / "d.csv")
+    drop, refit = {"do": "drop", "rules": [2]}, {"do": "refit"}
+    asked = {"edit": drop, "reason": "a law", "version": 0}
+    assert ask(address, "apply", asked)[0] == 200
+    assert ask(address, "preview", {"edit": refit, "version": 1})[0] == 200
+    process.kill()
+    process.communicate()
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"d.csv", "m.json", ".m.json.session"}
+    assert (tmp_path / "m.json").read_bytes() == before
+
+    process, address = started(tmp_path / "m.json", tmp_path / "d.csv")
+    try:
+        state = json.loads(ask(address, "state", {})[2])
+        [text] = state["unsaved"]
+        assert text.startswith("drop ")
+        state = json.loads(ask(address, "resume", {})[2])["state"]
+        assert [entry["reason"] for entry in state["log"]] == ["a law"]
+        assert ask(address, "save", {"version": state["version"]})[0] == 200
+    finally:
+        process.terminate()
+        process.communicate()
+    assert {path.name for path in tmp_path.iterdir()} == {"d.csv", "m.json"}
+    assert len(EditLog.of(load_model(tmp_path / "m.json")).entries) == 1
+
+
+def test_edits_that_do_not_fit_any_more_are_named(session, tmp_path):
+    """Edits of an earlier session are made again on a changed model as far as they can be."""
+    path = tmp_path / "model.json"
+    session.model.save(path)
+    first = Desk(session, path, "m")
+    first.apply({"do": "drop", "rules": [2]}, "", 0)
+    first.apply({"do": "add", "text": "a >= 2", "votes": "good", "points": 1.0}, "", 1)
+    X, y = rows()
+    model = load_model(path)
+    other = Session(model.with_rules(model.rules[:1]), X, y, cv=3)
+    answer = Desk(other, path, "m").resume()
+    assert ["there is no rule" in text or "has no rule" in text for text in answer["left_out"]] == [
+        True
+    ]
+    assert len(other.log.entries) == 1
 
 
 @pytest.fixture(scope="module")
@@ -295,11 +382,135 @@ def test_rules_are_ordered_and_fixed_points_have_a_cost(browser, running):
     click(browser, "Freeze")
     previewed(browser, "freeze")
     apply(browser, 1)
-    wait_for(
-        browser,
-        "return document.getElementById('cost').innerText"
-        ".includes('fixed points of 1 rule change Log-loss')",
-    )
+    found = "return document.getElementById('cost').innerText.includes(arguments[0])"
+    wait_for(browser, found, "fixed points of 1 rule change Log-loss")
+
+
+TYPE = """
+const field = document.getElementById(arguments[0]);
+field.focus(); field.value = arguments[1]; field.dispatchEvent(new Event("input"));
+return [...document.querySelectorAll(`#${arguments[0]}-offers li`)].map((x) => x.textContent);
+"""
+
+
+@in_browser
+def test_rules_are_completed_and_errors_stand_at_their_field(browser, running):
+    """Columns, operators and labels are offered; a wrong rule is marked where it was typed."""
+    _, address = running
+    opened(browser, address)
+    assert set(browser.run(TYPE, "add-text", "")) == {"a ", "b ", "c "}
+    assert browser.run(TYPE, "add-text", "a ")[:2] == [">= ", "<= "]
+    assert browser.run(TYPE, "add-text", "a >= 1 and c = ") == ["x", "y", "z"]
+    assert browser.run(TYPE, "add-text", "a >= 1 ") == ["and "]
+    assert "in {" in browser.run(TYPE, "add-text", "c not ")
+    browser.run(TYPE, "add-text", "a >= 1 and c = ")
+    keys = """
+    const field = document.getElementById("add-text");
+    for (const key of ["ArrowDown", "ArrowDown", "Enter"])
+      field.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    return field.value;
+    """
+    assert browser.run(keys) == "a >= 1 and c = y"
+    browser.run(TYPE, "add-text", "nobody >= 3")
+    click(browser, "Preview rule")
+    wait_for(browser, "return document.getElementById('add-text-error') !== null")
+    found = "const f = document.getElementById('add-text'); return f.getAttribute('aria-invalid')"
+    assert browser.run(found) == "true"
+    text = browser.run("return document.getElementById('add-text-error').textContent")
+    assert "does not fit the columns of the model" in text
+    browser.run(TYPE, "add-text", "a >= 1.25")
+    click(browser, "Preview rule")
+    previewed(browser, "add a >= 1.25")
+    assert browser.run(found) == "false"
+
+
+@in_browser
+def test_labels_and_both_ends_are_edited_by_hand(browser, running, session):
+    """Boxes choose labels, a range has two sliders, and rules are split and merged."""
+    session.apply(session.add("c = x and -1 <= a <= 1", votes="good"))
+    _, address = running
+    opened(browser, address)
+    number = session.model.numbers[-1]
+    browser.run("document.querySelector(`[data-number='${arguments[0]}']`).click()", number)
+    check = """
+    const box = [...document.querySelectorAll("fieldset input")].find((x) => x.value === "y");
+    if (box) box.click();
+    return Boolean(box);
+    """
+    wait_for(browser, check)
+    previewed(browser, "c in {x, y}")
+    click(browser, "-1 <= a <= 1")
+    both = "return document.querySelectorAll('#slider-low, #slider-high').length === 2"
+    wait_for(browser, both)
+    browser.run(SLIDE)
+    previewed(browser, "replace")
+    browser.run("document.querySelector('#editor details').open = true")
+    browser.run(TYPE, "split-text", "b >= 2")
+    click(browser, "Preview split")
+    previewed(browser, "split")
+    apply(browser, 2)
+    click(browser, "Preview merge")
+    previewed(browser, "merge")
+
+
+@in_browser
+def test_constraints_groups_and_rounding(browser, running):
+    """A forbidden column names the rules that use it; groups are chosen on the page."""
+    _, address = running
+    opened(browser, address)
+    browser.run("document.getElementById('more').open = true")
+    browser.run("document.getElementById('constrain-column').value = 'b'")
+    click(browser, "Preview constraint")
+    previewed(browser, "uses the forbidden column b")
+    apply(browser, 1, "not allowed")
+    wait_for(browser, "return document.getElementById('constraints').innerText.includes('Broken')")
+    click(browser, "Preview rounding")
+    previewed(browser, "round thresholds to 2 digits")
+    by = "const x = document.getElementById('by'); x.value = 'c'; x.dispatchEvent(new Event('"
+    browser.run(f"{by}change'))")
+    previewed(browser, "P(good) before")
+
+
+@in_browser
+def test_the_final_part_is_opened_on_the_page(browser, tmp_path):
+    """The button appears if rows were kept aside, and the count is kept in the log."""
+    X, y = rows()
+    est = compact(random_state=0, max_rules=4, size="max").fit(X, y)
+    session = Session(est, X, y, cv=3, holdout=0.3)
+    workbench, address = served(session, tmp_path / "m.json")
+    try:
+        opened(browser, address)
+        click(browser, "Final part")
+        click(browser, "Open it")
+        shown = "return document.getElementById('final-figures').innerText.includes('opened once')"
+        wait_for(browser, shown)
+        assert EditLog.of(session.model).opened == 1
+        workbench.desk.save(workbench.desk.version)
+        assert EditLog.of(load_model(tmp_path / "m.json")).opened == 1
+    finally:
+        stop(workbench)
+
+
+@in_browser
+def test_unsaved_edits_are_offered_before_anything_else(browser, session, tmp_path):
+    """A dialog lists them; they are made again, or discarded, and their file goes."""
+    path = tmp_path / "model.json"
+    session.model.save(path)
+    Desk(session, path, "m").apply({"do": "drop", "rules": [2]}, "a reason", 0)
+    X, y = rows()
+    for answer, n_edits in (("Make them again", 1), ("Discard them", 0)):
+        other = Session(load_model(path), X, y, cv=3)
+        workbench, address = served(other, path)
+        try:
+            opened(browser, address)
+            wait_for(browser, "return document.getElementById('resume-dialog').open")
+            assert "drop" in browser.run("return document.getElementById('unsaved').innerText")
+            click(browser, answer)
+            script = "return document.querySelectorAll('#log li').length === arguments[0]"
+            wait_for(browser, script, n_edits)
+            assert workbench.desk.autosaved.exists() is bool(n_edits)
+        finally:
+            stop(workbench)
 
 
 @in_browser
@@ -311,6 +522,8 @@ def test_two_tabs_do_not_overwrite_each_other(browser, running):
     click(browser, "Remove")
     wait_for(browser, "return document.getElementById('message').innerText.includes('another tab')")
     assert len(workbench.desk.session.log.entries) == 1
+    click(browser, "Show the model as it is")
+    wait_for(browser, "return document.querySelectorAll('#log li').length === 1")
 
 
 @in_browser

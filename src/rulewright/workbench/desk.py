@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from rulewright.data import DataError, replace_file
 from rulewright.encoding import bin_column
 from rulewright.kernels import Op
 from rulewright.model import body_text, rule_cells
-from rulewright.rules import Conjunction, Labels, Range, write_label, write_name
+from rulewright.rules import Adds, Conjunction, Labels, Range, write_label, write_name
 from rulewright.workbench.edits import edit_of
 from rulewright.workbench.log import EditLog, LogEntry
 from rulewright.workbench.preview import describe_cost
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 N_BINS = 24
 """Bars of the distribution of a column."""
+
+TAILS = (0.01, 0.99)
+"""Quantiles between which the bars of a distribution have equal widths."""
 
 N_LABELS = 200
 """Labels of a column that the page offers."""
@@ -62,6 +66,7 @@ class Desk:
         self.version = 0
         self._seen, self._saved = _stamp(path), session.log
         self.autosaved = path.with_name(f".{path.name}.session")
+        self._previewed: tuple[Any, Preview] | None = None
         self._edits: dict[str, Callable[..., Preview]] = {
             "drop": lambda rules: session.drop(rules),
             "replace": lambda rule, text: session.replace(rule, text),
@@ -116,7 +121,7 @@ class Desk:
             "text": body_text(model, rule),
             "if": str(rule.body),
             "cells": rule_cells(model, [place])[0],
-            "value": getattr(rule.outcome, "value", None),
+            "value": rule.outcome.value if isinstance(rule.outcome, Adds) else None,
             "head": rule.head.text(model.head_names) if model.head_names else "",
             "rows": rule.coverage.support,
             "frozen": self.session.state.frozen[place],
@@ -134,14 +139,20 @@ class Desk:
         return self._preview(edit).to_json()
 
     def _preview(self, edit: dict[str, Any]) -> Preview:
-        known = dict(edit)
-        word = known.pop("do", None)
-        if word not in self._edits:
-            raise DataError(f"there is no edit {word!r}.")
+        """Preview an edit; what was previewed last is not computed again to be applied."""
+        known = {name: value for name, value in edit.items() if name != "check"}
+        key = self.version, self.session.by, known
+        if self._previewed is None or self._previewed[0] != key:
+            self._previewed = key, self._make(**edit)
+        return self._previewed[1]
+
+    def _make(self, do: str = "", **asked: Any) -> Preview:
+        if do not in self._edits:
+            raise DataError(f"there is no edit {do!r}.")
         try:
-            return self._edits[word](**known)
+            return self._edits[do](**asked)
         except TypeError:
-            raise DataError(f"the edit {word!r} does not take {', '.join(known)}.") from None
+            raise DataError(f"the edit {do!r} does not take {', '.join(asked)}.") from None
 
     def apply(self, edit: dict[str, Any], reason: str, version: int) -> dict[str, Any]:
         """Make an edit."""
@@ -178,7 +189,7 @@ class Desk:
 
     def _check(self, version: int) -> None:
         if version != self.version:
-            raise OutdatedError("the model was changed in another tab: reload the page.")
+            raise OutdatedError("the model was changed in another tab.")
 
     def unsaved(self) -> list[LogEntry]:
         """Return the edits of a session that ended without being saved."""
@@ -229,7 +240,7 @@ class Desk:
             truth, shown = (truth == code).astype(np.float64), f"share of {names[code]}"
         else:
             shown = "mean"
-        labels, places = _place(column)
+        labels, places, edges = _place(column)
         known = places >= 0
         counts = np.bincount(places[known], rows.weights[known], len(labels))
         sums = np.bincount(places[known], (rows.weights * truth)[known], len(labels))
@@ -238,6 +249,7 @@ class Desk:
             "column": name,
             "name": write_name(name),
             "mean": shown,
+            "edges": edges,
             "labels": labels,
             "values": [write_label(label) for label in column.schema.labels[:N_LABELS]],
             "counts": counts.tolist(),
@@ -295,15 +307,29 @@ def _describe_condition(condition: Any) -> dict[str, Any]:
     return plain
 
 
-def _place(column: Any) -> tuple[list[str], IntArray]:
-    """Return the names of the bars of a column and the bar of each row; -1 where it is missing."""
+def _place(column: Any) -> tuple[list[str], IntArray, list[float]]:
+    """Return the bars of a column, the bar of each row (-1: missing), and the edges of the bars.
+
+    Columns of few values have a bar for each value, and no edges. The first and the last of other
+    bars hold the tails too.
+    """
+    values, write = column.values, column.schema.type.write
     if not column.schema.type.ordered:
-        return list(map(str, column.schema.labels)), column.values.astype(np.int64)
-    bins, kind = bin_column(column, N_BINS), column.schema.type
-    places = np.minimum(np.searchsorted(bins.high, column.values), len(bins) - 1)
-    ends = zip(map(kind.write, bins.low.tolist()), map(kind.write, bins.high.tolist()), strict=True)
-    labels = [low if low == high else f"{low} to {high}" for low, high in ends]
-    return labels, np.where(np.isnan(column.values), -1, places)
+        return list(map(str, column.schema.labels)), values.astype(np.int64), []
+    bins, missing = bin_column(column, N_BINS), np.isnan(values)
+    if bins.exact:
+        places = np.searchsorted(bins.high, values)
+        return list(map(write, bins.low.tolist())), np.where(missing, -1, places), []
+    low, high = np.quantile(values[~missing], TAILS).tolist()
+    if low == high:
+        low, high = float(bins.low[0]), float(bins.high[-1])
+    edges = np.linspace(low, high, N_BINS + 1)
+    near, between = (high - low) / N_BINS / 10, column.schema.type.between
+    texts = [write(between(edge - near, edge + near, edge)) for edge in edges[1:-1].tolist()]
+    inner = [f"{low} to {high}" for low, high in pairwise(texts)]
+    labels = [f"up to {texts[0]}", *inner, f"from {texts[-1]}"]
+    places = np.searchsorted(edges[1:-1], values, side="right")
+    return labels, np.where(missing, -1, places), edges.tolist()
 
 
 def _write_cuts(column: Any, side: Op) -> list[tuple[float, str]]:

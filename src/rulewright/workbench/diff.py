@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +10,13 @@ import numpy as np
 from rulewright.data import DataError
 from rulewright.evidence import Change, compare_figures, influenced_figures
 from rulewright.model import ClassModel, align_cells
-from rulewright.rules import write_percent
 from rulewright.workbench.names import name_of
-from rulewright.workbench.preview import figure_lines
+from rulewright.workbench.preview import (
+    SHOWN_ROWS,
+    count_moves,
+    describe_decisions,
+    figure_lines,
+)
 from rulewright.workbench.rows import judge_rows, read_rows
 
 
@@ -48,6 +52,10 @@ class ModelDifference:
         Figures on the rows, with paired 95 percent intervals; empty without rows.
     n_changed, n_rows : int
         Rows whose prediction changes, of how many.
+    moves : dict
+        Number of changed rows by the classes before and after.
+    examples : list of int
+        Positions of some changed rows.
     """
 
     rules: list[RuleDifference]
@@ -56,6 +64,8 @@ class ModelDifference:
     figures: list[Change]
     n_changed: int = 0
     n_rows: int = 0
+    moves: dict[tuple[str, str], int] = field(default_factory=dict)
+    examples: list[int] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """Return the difference as plain data."""
@@ -66,6 +76,8 @@ class ModelDifference:
             "figures": [one.to_json() for one in self.figures],
             "changed": self.n_changed,
             "n_rows": self.n_rows,
+            "moves": [[*pair, n] for pair, n in self.moves.items()],
+            "examples": self.examples,
         }
 
     def __str__(self) -> str:
@@ -83,9 +95,9 @@ class ModelDifference:
         if self.starts[0] != self.starts[1]:
             lines += [f"before: {self.starts[0]}", f"after:  {self.starts[1]}"]
         if self.n_rows:
-            share = write_percent(self.n_changed / self.n_rows)
             lines += figure_lines(self.figures, "figures on the rows")
-            lines.append(f"{self.n_changed:,} of {self.n_rows:,} predictions change ({share})")
+            decisions = self.n_changed, self.n_rows, self.moves, self.examples
+            lines.append(describe_decisions(*decisions))
         return "\n".join(lines)
 
 
@@ -123,9 +135,16 @@ def compare_models(
         for model, own in zip((old, new), scores, strict=True)
     ]
     changes = compare_figures(figures[0], figures[1], rows.weights, old.n_classes or 0)
-    changed = np.asarray(old.predict(rows.table) != new.predict(rows.table))
-    found = (starts[0], starts[1]), changes, int(changed.sum()), rows.n_rows
-    return ModelDifference(rules, n_same, *found)
+    first, second = (
+        own if model.n_classes is None else model.decide(own)
+        for model, own in zip((old, new), scores, strict=True)
+    )
+    changed = np.flatnonzero(first != second)
+    return ModelDifference(
+        *(rules, n_same, (starts[0], starts[1]), changes, len(changed), rows.n_rows),
+        count_moves(new, first, second),
+        rows.places[changed[:SHOWN_ROWS]].tolist(),
+    )
 
 
 def _compare_rules(old: Any, new: Any) -> tuple[list[RuleDifference], int]:

@@ -379,6 +379,8 @@ class Thaw(Edit):
     def apply(self, state: State) -> State:
         """Thaw the rules."""
         places = {place_of(state.model, name) for name in self.names}
+        if free := [str(n) for n in self.names if not state.frozen[place_of(state.model, n)]]:
+            raise EditError(f"not frozen: {'; '.join(free)}.")
         frozen = tuple(own and i not in places for i, own in enumerate(state.frozen))
         return replace(state, frozen=frozen)
 

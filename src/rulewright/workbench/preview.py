@@ -115,12 +115,9 @@ class Preview:
     @cached_property
     def moves(self) -> dict[tuple[str, str], int]:
         """Number of rows by the classes before and after, for rows whose class changes."""
-        if not self.has_rows or self.model.n_classes is None:
+        if not self.has_rows:
             return {}
-        codes = (state.predictions[self.changed].tolist() for state in (self.before, self.after))
-        names = self.model.class_names
-        counted = Counter(zip(*codes, strict=True)).most_common()
-        return {(names[one], names[other]): n for (one, other), n in counted}
+        return count_moves(self.model, self.before.predictions, self.after.predictions)
 
     @property
     def examples(self) -> list[int]:
@@ -204,14 +201,30 @@ class Preview:
         return "\n".join(lines)
 
     def _decisions(self) -> str:
-        n, total = int(self.changed.sum()), len(self.changed)
-        noun = "predictions" if self.model.n_classes is None else "decisions"
-        if not n:
-            return f"no {noun} change on {total:,} rows"
-        moves = ", ".join(f"{k:,} {one} -> {other}" for (one, other), k in self.moves.items())
-        rows = ", ".join(map(str, self.examples))
-        text = f"{n:,} of {total:,} {noun} change ({write_percent(n / total)})"
-        return f"{text}{': ' if moves else ''}{moves}; such as rows {rows}"
+        n_changed = int(self.changed.sum())
+        return describe_decisions(n_changed, len(self.changed), self.moves, self.examples)
+
+
+def count_moves(model: Any, before: Any, after: Any) -> dict[tuple[str, str], int]:
+    """Count rows by the classes before and after, where they differ; none in regression."""
+    if model.n_classes is None:
+        return {}
+    changed, names = before != after, model.class_names
+    pairs = Counter(zip(before[changed].tolist(), after[changed].tolist(), strict=True))
+    return {(names[one], names[other]): n for (one, other), n in pairs.most_common()}
+
+
+def describe_decisions(
+    n_changed: int, n_rows: int, moves: dict[tuple[str, str], int], examples: Sequence[int]
+) -> str:
+    """Write how many predictions change, from which class to which, and in which rows."""
+    if not n_changed:
+        return f"no predictions change on {n_rows:,} rows"
+    by_class = ", ".join(f"{k:,} {one} -> {other}" for (one, other), k in moves.items())
+    share = write_percent(n_changed / n_rows)
+    text = f"{n_changed:,} of {n_rows:,} predictions change ({share})"
+    rows = ", ".join(map(str, examples))
+    return f"{text}{': ' if moves else ''}{by_class}; such as rows {rows}"
 
 
 def describe_cost(state: State) -> str:

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from rulewright.data import DataError, RegressionSet, read_like
 from rulewright.estimators import Folds, assign_folds, number_folds, read_model_rows
@@ -50,7 +49,9 @@ class SessionRows:
     """
 
     def __init__(self, given: Any, holdout: float, cv: Any, random_state: Any) -> None:
-        random = check_random_state(random_state)
+        random = random_state
+        if not isinstance(random, np.random.RandomState):  # scikit-learn takes a second to import
+            random = np.random.RandomState(random_state)
         self.given = given
         nothing = np.zeros(given.n_rows, dtype=np.int32)
         labels: IntArray = nothing if self.has_numbers else self.given.labels

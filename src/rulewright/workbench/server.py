@@ -64,6 +64,9 @@ class Job:
             self.error = "cancelled"
         except (DataError, ValueError) as error:
             self.error = str(error)
+        except Exception as error:
+            self.error = f"internal error (please report it): {error!r}"
+            raise
         finally:
             self.is_done = True
 

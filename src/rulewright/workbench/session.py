@@ -190,6 +190,7 @@ class Session:
         names = [name_of(after.model, place) for place, held in enumerate(after.frozen) if held]
         log = replace(self.log, entries=(*self.log.entries, entry), frozen=tuple(names))
         self._logs.append(log)
+        self.state.forget()
         self._past.append(after)
         self._future.clear()
         self._undone.clear()

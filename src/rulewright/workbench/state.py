@@ -278,6 +278,11 @@ class State:
         """The first held-out figure: log-loss, or RMSE."""
         return next(iter(self.figures.values())).value
 
+    def forget(self) -> None:
+        """Drop what can be computed again: a long session keeps many states."""
+        for name in ("held_out_scores", "scores", "predictions", "levels", "figures"):
+            self.__dict__.pop(name, None)
+
     def broken(self) -> list[str]:
         """Write which rules do not comply with the constraints."""
         return [

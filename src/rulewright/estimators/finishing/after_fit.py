@@ -9,9 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from rulewright.data import DataError, TrainingSet, read_like
+from rulewright.data import DataError, TrainingSet, optional, read_like
 from rulewright.estimators.contract.parameters import Named
 from rulewright.estimators.folds.folds import Folds, assign_folds, keep_splits
 from rulewright.evidence import reliability
@@ -119,7 +118,8 @@ def calibrate(
     calibration: Calibration = CALIBRATION.make(method)
     rows = read_model_rows(model, X, y, sample_weight, "calibrate")
     splits = keep_splits(calibration.cv, rows.places)
-    folds = assign_folds(rows.labels, splits, check_random_state(random_state))
+    random = optional("sklearn.utils").check_random_state(random_state)  # slow to import
+    folds = assign_folds(rows.labels, splits, random)
     if folds is None:
         raise ValueError("calibrate needs two rows or more of two classes or more")
     given = OutOfFold(model.scores(rows.table), rows.labels, rows.weights, folds.of_rows)

@@ -13,7 +13,8 @@ page.refresh = (found) => {
   $("scope").textContent = `${many(found.rules.length, "rule")}, ${found.scope}; ${many(found.log.length, "edit")}${found.saved ? "" : ", not saved"}`;
   $("figures").replaceChildren(...Object.entries(found.figures).map(([key, value]) =>
     element("div", {}, element("span", { class: "soft", text: nameOf(key) }), element("b", { text: number(value) }))));
-  $("start").textContent = found.preamble[0];
+  $("start").textContent = found.preamble.slice(0, 2).join("\n");
+  $("order").options[0].text = found.form === "list" ? "in order" : "by strength";
   $("undo").disabled = !found.can.undo;
   $("redo").disabled = !found.can.redo;
   $("save").disabled = found.saved;
@@ -62,10 +63,12 @@ function showRules() {
 function lineOf(rule) {
   const cells = Object.entries(rule.cells).filter(([name, value]) => value && !["#", "rule"].includes(name))
     .map(([name, value]) => `${name} ${value}`);
-  const side = rule.value === null ? "" : rule.value * (rule.head && rule.head !== page.state.classes.at(-1) ? -1 : 1) >= 0 ? "up" : "down";
+  const { classes, form: kind } = page.state, isList = kind === "list";
+  const rises = rule.value * (classes.length && rule.head !== classes.at(-1) ? -1 : 1) >= 0;
+  const side = isList || classes.length > 2 ? "" : rises ? "up" : "down";
   return element("button", { class: `rule ${side}`, type: "button", "data-number": rule.number,
     "aria-current": String(rule.number === page.chosen), onclick: () => choose(rule.number) },
-  element("span", { class: `text${rule.frozen ? " frozen" : ""}`, text: `${rule.number}. ${rule.text}` }),
+  element("span", { class: `text${rule.frozen ? " frozen" : ""}`, text: `${rule.number}. ${rule.text}${isList ? ` → ${rule.head}` : ""}` }),
   element("span", { class: "cells", text: cells.join(" · ") }));
 }
 
@@ -74,6 +77,7 @@ function choose(which) {
   for (const line of document.querySelectorAll(".rule"))
     line.setAttribute("aria-current", String(Number(line.dataset.number) === which));
   showEditor();
+  if (matchMedia("(max-width: 1000px)").matches) $("editor").scrollIntoView({ block: "start" });
 }
 
 // ---- edits of the whole model
@@ -99,7 +103,7 @@ function showConstraints() {
     else if (kind.value) wanted.monotone[column.value] = kind.value;
     preview({ do: "constrain", ...wanted }, column);
   };
-  const digits = element("input", { id: "digits", type: "number", min: 1, max: 15, value: 2, "aria-label": "Digits" });
+  const digits = element("input", { id: "digits", type: "number", required: true, min: 1, max: 15, value: 2, "aria-label": "Digits" });
   const known = [...forbidden.map((name) => `${name} may not be used`), ...Object.entries(monotone).map((pair) => pair.join(": "))];
   const fixing = element("p", { class: "soft", text: `Constraints: ${known.join("; ") || "none"}.` });
   const broken = page.state.broken.map((line) => element("p", { class: "warning", text: `Broken: ${line}` }));

@@ -22,7 +22,7 @@ export function distribution(found, condition, isNumber) {
   picture.append(drawn("polyline", { class: "mean", points: points.join(" ") }));
   for (const [end, cuts] of [["low", found.lows], ["high", found.highs]]) {
     if (condition[end] === undefined || !cuts.length) continue;
-    const x = (nearest(cuts, condition[end]) + 1) * step;
+    const x = placeOf(found, cuts, condition[end]) * step;
     picture.append(drawn("line", { class: "cut", x1: x, x2: x, y1: 0, y2: height - bottom }));
   }
   picture.append(drawn("text", { x: 2, y: height - 6, text: short(found.labels[0] || "") }),
@@ -30,10 +30,17 @@ export function distribution(found, condition, isNumber) {
   return picture;
 }
 
+// Where a threshold lies, in bars from the left.
+function placeOf(found, cuts, value) {
+  const { edges } = found, n = found.counts.length;
+  if (!edges.length) return nearest(cuts, value) + 1;
+  return Math.min(Math.max(n * (value - edges[0]) / (edges[n] - edges[0]), 0), n);
+}
+
 function isInside(found, condition, place) {
   if (condition.values) return condition.values.includes(found.values[place]) !== condition.negated;
-  const above = condition.low === undefined || place > nearest(found.lows, condition.low);
-  const below = condition.high === undefined || place <= nearest(found.highs, condition.high);
+  const above = condition.low === undefined || place + 0.5 > placeOf(found, found.lows, condition.low);
+  const below = condition.high === undefined || place + 0.5 < placeOf(found, found.highs, condition.high);
   return above && below && (condition.low !== undefined || condition.high !== undefined);
 }
 

@@ -53,11 +53,11 @@ export function form(submit, ...children) {
   return made;
 }
 
-export const table = (titles, rows) => element("table", {},
+export const table = (titles, rows) => element("div", { class: "scroll" }, element("table", {},
   element("thead", {}, element("tr", {}, ...titles.map((title, place) =>
     element("th", { class: place ? "n" : "", scope: "col", text: title })))),
   element("tbody", {}, ...rows.map((cells) => element("tr", {}, ...cells.map((cell, place) =>
-    element("td", { class: place ? "n" : "" }, cell))))));
+    element("td", { class: place ? "n" : "" }, cell)))))));
 
 export function say(text, ...actions) {
   $("message").hidden = !text;

@@ -1,7 +1,7 @@
 // The editor of one rule: its conditions as chips, sliders and labels, alternatives, and points.
 import { distribution, lossCurve, nearest } from "./charts.js";
 import { complete } from "./complete.js";
-import { $, ask, attempt, button, cancel, choice, element, form, page, signed, table, work } from "./dom.js";
+import { $, ask, attempt, button, cancel, choice, element, form, number, page, signed, table, work } from "./dom.js";
 import { preview } from "./preview.js";
 
 const MOST_LABELS = 40;
@@ -23,7 +23,7 @@ export function showEditor() {
   $("editor").replaceChildren(
     element("h2", { text: `Rule ${rule.number}` }),
     element("div", { id: "chips", class: "chips" }),
-    replace, element("div", { id: "condition" }), pointsOf(rule),
+    replace, element("div", { id: "condition" }), pointsOf(rule) ?? "",
     element("div", { class: "row" }, ...actionsOf(rule)),
     element("div", { id: "suggestions" }), partsOf(rule));
   showChips(rule);
@@ -47,10 +47,10 @@ function actionsOf(rule) {
 
 function pointsOf(rule) {
   if (rule.value === null) return null;
-  const field = element("input", { id: "points", type: "number", step: "any", value: Number(rule.value.toPrecision(4)) });
+  const field = element("input", { id: "points", type: "number", step: "any", required: true, value: Number(rule.value.toPrecision(4)) });
   return form(() => preview({ do: "set_points", rule: rule.number, points: Number(field.value) }, field),
     element("label", { for: "points", text: page.state.form === "regression" ? "Adds" : "Points" }), field,
-    element("button", { text: "Fix points", title: "Fix the points: a refit keeps them" }));
+    element("button", { text: page.state.form === "regression" ? "Fix number" : "Fix points", title: "A refit keeps what is fixed" }));
 }
 
 // Split and merge: one rule becomes two, or several become one.
@@ -92,7 +92,7 @@ async function showCondition(rule) {
   const draw = () => chart.replaceChildren(distribution(found, condition, page.state.form === "regression"));
   draw();
   const missing = found.missing ? ` (${Math.round(found.missing).toLocaleString("en")} have no value)` : "";
-  const parts = [element("h3", { text: `${condition.column}: rows${missing}; line: ${found.mean}` }), chart];
+  const parts = [element("h3", { text: `${condition.column}: bars are rows${missing}; line: ${found.mean}, ${scaleOf(found)}` }), chart];
   for (const [end, cuts] of [["low", found.lows], ["high", found.highs]])
     if (condition[end] !== undefined && cuts.length) parts.push(slider(rule, condition, end, { low: found.lows, high: found.highs }, draw));
   if (condition.values) parts.push(labels(rule, condition, found, draw));
@@ -109,6 +109,11 @@ async function showCondition(rule) {
     showCondition(rule);
   }));
   $("condition").replaceChildren(...parts, actions, place);
+}
+
+function scaleOf(found) {
+  const known = found.means.filter((mean) => mean !== null);
+  return page.state.form === "regression" ? `${number(Math.min(...known))} to ${number(Math.max(...known))}` : "0 to 100 %";
 }
 
 function slider(rule, condition, end, cuts, draw) {

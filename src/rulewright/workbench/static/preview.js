@@ -32,10 +32,9 @@ export function showPreview(edit, found) {
 }
 
 function measured(found) {
-  const isNumber = page.state.form === "regression";
   const changes = found.changed
-    ? `${found.changed.toLocaleString("en")} of ${many(found.n_rows, isNumber ? "prediction" : "decision")} change (${(100 * found.changed / found.n_rows).toFixed(1)} %)`
-    : `No ${isNumber ? "prediction" : "decision"} changes.`;
+    ? `${found.changed.toLocaleString("en")} of ${many(found.n_rows, "prediction")} change (${(100 * found.changed / found.n_rows).toFixed(1)} %)`
+    : "No prediction changes.";
   return [
     figures(found.figures, "held-out"),
     found.cost ? element("p", { id: "fixing", text: `${found.cost[0].toUpperCase()}${found.cost.slice(1)}` }) : null,
@@ -67,7 +66,7 @@ export const figures = (changes, title) => table([title, "before", "after", "cha
 function examples(found) {
   const values = Object.entries(found.values).map(([name, own]) => [name, ...own]);
   return element("details", {}, element("summary", { text: `Rows to look at: ${found.examples.join(", ")}` }),
-    element("div", { class: "scroll" }, table(["column", ...found.examples.map((row) => `row ${row}`)], values)));
+    table(["column", ...found.examples.map((row) => `row ${row}`)], values));
 }
 
 // The column whose labels are compared; another one previews the edit again.
