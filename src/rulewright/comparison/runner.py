@@ -111,7 +111,10 @@ class Run:
         self.pipe.close()
         self.process.join()
         if self.stopped_at is not None:
-            return failure(f"not finished within the time limit of {self.stopped_at:g} s")
+            return failure(
+                f"not finished within the time limit of {self.stopped_at:g} s; --retry with a "
+                "longer --time-limit runs it again"
+            )
         if sent is None:
             code = self.process.exitcode
             how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"

@@ -147,12 +147,12 @@ def chapter5() -> list[Item]:
         Item(
             THESIS,
             "section 5.5",
-            f"mutagenesis, {order}",
+            f"mutagenesis, {order}: points gained",
             "rumble-mutagenesis",
-            Mean("Accuracy by order", "ours", order),
+            Targets(order, gain),
             "surrogate: 188 molecules for 684, which are not public",
         )
-        for order in ("order of the miner", "halogens and oxygen first", "by size with pairs")
+        for order, gain in (("halogens and oxygen first", "2.5"), ("by size with pairs", "4.7"))
     ]
 
 
