@@ -297,7 +297,8 @@ def test_rules_are_ordered_and_fixed_points_have_a_cost(browser, running):
     apply(browser, 1)
     wait_for(
         browser,
-        "return document.getElementById('cost').innerText.includes('fixed points of 1 rule change Log-loss')",
+        "return document.getElementById('cost').innerText"
+        ".includes('fixed points of 1 rule change Log-loss')",
     )
 
 
