@@ -17,24 +17,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from console import aligned
-from hard_dnf_problems import (
+from hard_dnf_walksat import walksat
+from joblib import Parallel, delayed
+
+from rulewright.rules.rule import wilson_interval
+from rulewright.search import find_consistent_dnf, search_dnf
+from rulewright_lab.experiments.dnf_problems import (
     Sizes,
     critical_negatives,
     planted_length,
     planted_problem,
     random_problem,
 )
-from hard_dnf_walksat import walksat
-from joblib import Parallel, delayed
-
-from rulewright.rules.rule import wilson_interval
-from rulewright.search import find_consistent_dnf, search_dnf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hard_dnf_problems import Problem
     from hard_dnf_walksat import Formula
+
+    from rulewright_lab.experiments.dnf_problems import Problem
 
 # Fifteen positives and three terms are those of Figure 4.1 of the thesis.
 SIZES = (Sizes(3, 32, 15), Sizes(3, 64, 20), Sizes(4, 32, 24), Sizes(3, 64, 30))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from hard_dnf_problems import Problem
+    from rulewright_lab.experiments.dnf_problems import Problem
 
 Formula = list[list[tuple[int, bool]]]
 """Terms of literals (variable, whether it must be true)."""

@@ -59,6 +59,14 @@ def test_files_are_written_whole_and_as_strict_json(report, tmp_path):
     assert content["targets"][1] == {"text": "tiny", "measured": "0.1", "met": False}
 
 
+def test_the_command_of_a_page_runs_the_whole(monkeypatch):
+    """The time that a part of it had is left out."""
+    monkeypatch.setattr(
+        "sys.argv", ["rulewright", "reproduce", "x", "--budget", "0", "--runs", "2"]
+    )
+    assert provenance([])["command"] == "rulewright reproduce x --runs 2"
+
+
 def test_provenance_names_the_code_of_the_records():
     records = [
         {"protocol": "p", "commit": "abc", "fit_seconds": 30.0, "versions": {"rival": "2"}},

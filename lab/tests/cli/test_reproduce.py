@@ -210,13 +210,13 @@ def small_records(folder, name="one"):
 def test_everything_is_one_command_that_resumes_and_ends_with_the_page_of_papers(
     cli, tmp_path, one_small
 ):
-    """Without time nothing runs and the pages say so; the next run does all of it, once."""
+    """Without time nothing runs and no page is written; the next run does all of it, once."""
     args = ["reproduce", "all", "--out", tmp_path]
     stopped = cli(*args, "--budget", "0")
     assert stopped.exit_code == 1
     assert "without figures: one, twin" in stopped.stderr
-    assert "0 of 2 trials have figures" in (tmp_path / "one.md").read_text()
-    assert "not run yet" in (tmp_path / "one.md").read_text()
+    assert "Small: none of 2 trials has run" in stopped.stderr
+    assert not [*tmp_path.glob("one*.md")]
     assert small_records(tmp_path) == []
     whole = cli(*args, "--resume")
     assert whole.exit_code == 0, whole.output
@@ -260,3 +260,17 @@ def test_all_goes_on_after_a_reproduction_without_figures(cli, tmp_path, one_sma
     assert result.exit_code == 1
     assert "bad: no data" in result.stderr
     assert len(small_records(tmp_path)) == 2
+
+
+def test_a_page_of_some_trials_does_not_replace_the_whole_one(cli, tmp_path, one_small):
+    """It says which are missing, and its name says that it is a part."""
+    args = ["reproduce", "one", "--out", tmp_path]
+    cli(*args)
+    first = (tmp_path / "one.records.jsonl").read_text().splitlines(keepends=True)[0]
+    (tmp_path / "one.records.jsonl").write_text(first)
+    part = cli(*args, "--budget", "0")
+    assert part.exit_code == 0
+    text = (tmp_path / "one-part.md").read_text()
+    assert "1 of 2 trials have figures" in text
+    assert "BMA on n: not run yet" in text
+    assert "2 of 2 trials have figures" in (tmp_path / "one.md").read_text()

@@ -8,6 +8,7 @@ from budget import always
 from rulewright.relational import Pattern
 from rulewright_lab.experiments.calculation import Calculation
 from rulewright_lab.experiments.datasets import DatasetUnavailableError, find_dataset
+from rulewright_lab.experiments.dnf_problems import Sizes, random_problem, solve
 from rulewright_lab.experiments.kernel_machine import RadialMachine
 from rulewright_lab.experiments.measures import abstention, combiners, posterior, stages
 from rulewright_lab.experiments.printed import printed_table
@@ -21,6 +22,7 @@ from rulewright_lab.experiments.reproductions import (
     molecules,
     mutagenesis,
     trading,
+    transition,
 )
 from rulewright_lab.experiments.reproductions.classics import SLIPPER, THESIS42, THESIS45
 from rulewright_lab.experiments.reproductions.mlrules import MORE_RULES
@@ -51,6 +53,11 @@ def calculated(trial):
         return record | {"accuracy": 0.9 + 0.01 * better, "n_test": 10}
     if trial.function is ensemble_figures.select_columns:
         return record | dict(zip(COLUMN_VOTES, (21.0, 21.0, 0.2, 0.19), strict=True))
+    if trial.function is transition.solve_problems:
+        shares = np.linspace(1, 0, len(transition.NEGATIVES)).tolist()
+        for n, share in zip(transition.NEGATIVES, shares, strict=True):
+            record |= {f"solvable {n}": share, f"cost {n}": 1 - abs(share - 0.5)}
+        return record
     if trial.function is ensemble_figures.sweep:
         return record | swept()
     if "currency" not in trial.arguments:
@@ -473,3 +480,16 @@ def test_the_machine_of_the_thesis_predicts_labels():
     shares = machine.adapter.predict_proba(pandas.DataFrame({"a": ["x", "y", "z"]}))
     assert shares[:2].tolist() == [[1, 0], [0, 1]]
     assert shares.sum(axis=1).tolist() == [1, 1, 1]
+
+
+def test_the_hardest_random_problems_are_at_the_transition():
+    """With few negatives all problems are solvable and cheap, with many none is."""
+    found = transition.solve_problems(16, 20, 0)
+    assert found["solvable 1"] == 1
+    assert found["solvable 128"] == 0
+    costs = [found[f"cost {n}"] for n in transition.NEGATIVES]
+    assert max(costs) > 1.5 * max(costs[0], costs[-1])
+    problem = random_problem(Sizes(1, 3, 2), 1, 0)
+    shared = problem.positives[0] == problem.positives[1]
+    rejects = (problem.negatives[0] != problem.positives[0]) & shared
+    assert solve(problem).solvable == rejects.any()

@@ -80,7 +80,7 @@ def perform(
 ) -> None:
     """Run the trials without a record, print the report or its data, and write its files.
 
-    A report on some of the data sets does not replace the report on all of them.
+    A report on some of the data sets or trials does not replace the report on all of them.
     """
     options.out.mkdir(parents=True, exist_ok=True)
     path = options.out / f"{name}.records.jsonl"
@@ -89,8 +89,13 @@ def perform(
     except KeyboardInterrupt:
         typer.echo(f"{path} keeps finished trials; the same command continues from there", err=True)
         raise
+    ran = [record for record in records if "commit" in record]
+    if not ran:
+        typer.echo(f"{title}: none of {len(records)} trials has run", err=True)
+        raise typer.Exit(1)
+    part = part or len(ran) < len(records)
     report = replace(report_of(records), name=f"{name}-part" if part else name)
-    origin = provenance([record for record in records if "commit" in record])
+    origin = provenance(ran)
     origin["trials"] = f"{len(select_done(records))} of {len(records)} trials have figures"
     paths = report.write(options.out, origin)
     if as_json:

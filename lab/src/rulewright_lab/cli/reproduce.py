@@ -11,7 +11,7 @@ from rulewright.cli import RunOptions, group_options, perform, print_report, spl
 from rulewright.comparison import commit
 from rulewright_lab.experiments.papers import NAME as PAPERS
 from rulewright_lab.experiments.papers import overview
-from rulewright_lab.experiments.reproductions import REPRODUCTIONS, Extent, Reproduction
+from rulewright_lab.experiments.reproductions import REPRODUCTIONS, Extent
 
 app = typer.Typer(add_completion=False)
 
@@ -59,29 +59,46 @@ def reproduce(
     The name papers writes the page of all tables and figures from the pages in the folder, and all
     ends with it.
     """
-    whole = names == ["all"]
-    chosen = [*REPRODUCTIONS, PAPERS] if whole else split_names(names)
     known = [*REPRODUCTIONS, PAPERS]
+    chosen = known if names == ["all"] else split_names(names)
     if unknown := [name for name in chosen if name not in known]:
         raise ValueError(f"{unknown[0]}: unknown. Known are: {', '.join(known)}, or all.")
     extent = Extent(quick, tuple(split_names(sets)), options.runs, options.seed)
+    if names != ["all"]:
+        for name in chosen:
+            _reproduce(name, extent, options)
+    elif failed := _reproduce_all(extent, options):
+        typer.echo(f"without figures: {', '.join(failed)}", err=True)
+        raise typer.Exit(1)
+
+
+def _reproduce_all(extent: Extent, options: RunOptions) -> list[str]:
+    """Reproduce everything within the budget; return what has no figures."""
     begun, failed = time.monotonic(), []
-    for name in chosen:
-        if name == PAPERS:
-            _write_papers(options.out)
-            continue
+    for name in (*REPRODUCTIONS, PAPERS):
         spent = (time.monotonic() - begun) / 60
         left = None if options.budget is None else max(0.0, options.budget - spent)
         try:
-            _reproduce(REPRODUCTIONS[name], extent, replace(options, budget=left))
+            _reproduce(name, extent, replace(options, budget=left))
         except (ValueError, typer.Exit) as error:
-            if not whole:
-                raise
             failed.append(name)
             typer.echo(f"{name}: {error or 'no trial has figures'}", err=True)
-    if failed:
-        typer.echo(f"without figures: {', '.join(failed)}", err=True)
-        raise typer.Exit(1)
+    return failed
+
+
+def _reproduce(name: str, extent: Extent, options: RunOptions) -> None:
+    if name == PAPERS:
+        _write_papers(options.out)
+        return
+    one = REPRODUCTIONS[name]
+    perform(
+        f"{name}-quick" if extent.quick else name,
+        one.title,
+        one.trials(extent),
+        lambda records: one.report(records, extent),
+        options,
+        part=bool(extent.sets),
+    )
 
 
 def _write_papers(folder: Path) -> None:
@@ -90,14 +107,3 @@ def _write_papers(folder: Path) -> None:
     print_report(report)
     paths = report.write(folder, {**origin, "commit of this page": commit()})
     typer.echo("\nwritten: " + ", ".join(map(str, paths)))
-
-
-def _reproduce(reproduction: Reproduction, extent: Extent, options: RunOptions) -> None:
-    perform(
-        f"{reproduction.name}-quick" if extent.quick else reproduction.name,
-        reproduction.title,
-        reproduction.trials(extent),
-        lambda records: reproduction.report(records, extent),
-        options,
-        part=bool(extent.sets),
-    )

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.data import Table
-    from rulewright.kernels import BoolArray, FloatArray
+    from rulewright.kernels import FloatArray
     from rulewright.rules import Conjunction
     from rulewright.weighting import L1Solution
 
 N_RULES, MEAN_LEAVES = 600, 20.0
 SHARES = np.geomspace(0.5, 0.005, 13)
 """Penalties as shares of the penalty that leaves no rule; the paper has 13 values of mu."""
-TAUS = np.linspace(0, 1, 11)
+TAUS = np.linspace(0, 1, 6)
 MAX_STEPS = 2000
 """Of PATHBUILD, whose paper stops at the best point of a validation set."""
 
@@ -84,12 +84,11 @@ class GrownRules:
         bounds = [float(abs(one.coef).sum()) for one in exact]
         return [Setting(bound, SPGL1().lasso(problem, bound)) for bound in bounds]
 
-    def covered(self, table: Table) -> BoolArray:
-        """Return which rules cover which rows, shape (rules, rows)."""
+    def covered(self, table: Table) -> FloatArray:
+        """Return 1 where a rule covers a row, else 0, shape (rules, rows)."""
         coder = Coder(self.rules, table.schema)
         bits = coder.compile(self.rules).bits(coder.codes(table, 1), 1)
-        covers: BoolArray = PackedCovers(bits, table.n_rows).unpack()
-        return covers
+        return PackedCovers(bits, table.n_rows).unpack().astype(np.float64)
 
 
 SOLVERS = {
@@ -106,7 +105,7 @@ def signs_of(table: Table) -> FloatArray:
     return np.where(table.known_target.codes == 1, 1.0, -1.0)
 
 
-def error_rates(solution: L1Solution, covers: BoolArray, truth: FloatArray) -> dict[str, float]:
+def error_rates(solution: L1Solution, covers: FloatArray, truth: FloatArray) -> dict[str, float]:
     """Return the overall error, and the errors of the negative and of the positive rows."""
     wrong = np.where(solution.intercept + solution.coef @ covers > 0, 1.0, -1.0) != truth
     return {

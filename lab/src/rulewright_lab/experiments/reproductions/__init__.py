@@ -16,6 +16,7 @@ from rulewright_lab.experiments.reproductions import (
     sl2,
     slipper,
     trading,
+    transition,
 )
 from rulewright_lab.experiments.reproductions.plan import Extent, Reproduction
 
@@ -26,6 +27,7 @@ REPRODUCTIONS: dict[str, Reproduction] = {
         mlrules.FIGURE1,
         slipper.TABLE1,
         slipper.FIGURE4,
+        transition.FIGURE41,
         sl2.TABLES,
         rulesets.TABLE45,
         ruleset_bounds.BOUNDS,

@@ -9,8 +9,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from rulewright.kernels import BoolArray
+
+    IntArray: TypeAlias = NDArray[np.intp]
+    Words: TypeAlias = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -22,6 +34,7 @@ class Sizes:
     n_p: int
 
     def rng(self, *key: int) -> np.random.Generator:
+        """Return the random numbers of a problem of this size."""
         return np.random.default_rng([self.k, self.m, self.n_p, *key])
 
 
@@ -30,15 +43,17 @@ class Problem:
     """Rows of both classes that at most k terms must tell apart."""
 
     k: int
-    positives: np.ndarray
-    negatives: np.ndarray
+    positives: BoolArray
+    negatives: BoolArray
 
     @cached_property
-    def rows(self) -> np.ndarray:
+    def rows(self) -> BoolArray:
+        """The rows of both classes, positives first."""
         return np.vstack([self.positives, self.negatives])
 
     @cached_property
-    def labels(self) -> np.ndarray:
+    def labels(self) -> BoolArray:
+        """Whether each row is positive."""
         return np.arange(len(self.rows)) < len(self.positives)
 
     def first(self, n_n: int) -> Problem:
@@ -46,7 +61,8 @@ class Problem:
         return Problem(self.k, self.positives, self.negatives[:n_n])
 
 
-def uniform_rows(sizes: Sizes, n: int, rng: np.random.Generator) -> np.ndarray:
+def uniform_rows(sizes: Sizes, n: int, rng: np.random.Generator) -> BoolArray:
+    """Draw rows in which every variable is a fair coin."""
     return rng.random((n, sizes.m)) < 0.5
 
 
@@ -81,7 +97,14 @@ def planted_problem(sizes: Sizes, n_n: int, seed: int) -> Problem:
     return Problem(sizes.k, positives, negatives[:n_n])
 
 
-def solvable(problem: Problem) -> bool:
+class Answer(NamedTuple):
+    """Whether a problem can be solved, and how many partial partitions were looked at."""
+
+    solvable: bool
+    cost: int
+
+
+def solve(problem: Problem) -> Answer:
     """Return whether a consistent formula exists, by trying all partitions of the positives.
 
     If any formula is consistent, so is one whose terms are the literals shared by the parts of
@@ -91,23 +114,28 @@ def solvable(problem: Problem) -> bool:
     differs = np.packbits(problem.positives[:, None, :] ^ problem.negatives, axis=2)
     spare = -differs.shape[2] % 8
     words = np.pad(differs, ((0, 0), (0, 0), (0, spare))).view(np.uint64)
-    return _extend([], np.arange(len(words)), words, problem.k)
+    visits = count()
+    found = _extend([], np.arange(len(words)), words, problem.k, visits)
+    return Answer(found, next(visits))
 
 
-def _extend(parts: list[np.ndarray], left: np.ndarray, differs: np.ndarray, k: int) -> bool:
+def _extend(
+    parts: list[Words], left: IntArray, differs: Words, k: int, visits: Iterator[int]
+) -> bool:
     """Return whether the positives left fit into the parts and those not yet opened."""
+    next(visits)
     if not len(left):
         return True
     joined = [part & differs[left] for part in parts]
     if len(parts) < k:
         # Unopened parts are all alike, so one of them is enough.
         joined.append(differs[left])
-    fits = np.array([both.any(axis=2).all(axis=1) for both in joined])
+    fits = np.array([np.all(np.any(both, axis=2), axis=1) for both in joined])
     # The positive with the fewest choices first: most dead ends show at once.
     i = int(fits.sum(axis=0).argmin())
     others = np.delete(left, i)
     return any(
-        _extend([*parts[:p], joined[p][i], *parts[p + 1 :]], others, differs, k)
+        _extend([*parts[:p], joined[p][i], *parts[p + 1 :]], others, differs, k, visits)
         for p in np.flatnonzero(fits[:, i])
     )
 
@@ -118,10 +146,10 @@ def critical_negatives(sizes: Sizes, seed: int) -> int:
     More negatives never make a problem solvable, so doubling and halving finds the number.
     """
     low, high = 0, 1
-    while solvable(random_problem(sizes, high, seed)):
+    while solve(random_problem(sizes, high, seed)).solvable:
         low, high = high, 2 * high
     whole = random_problem(sizes, high, seed)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if solvable(whole.first(middle)) else (low, middle)
+        low, high = (middle, high) if solve(whole.first(middle)).solvable else (low, middle)
     return low
