@@ -1,0 +1,13 @@
+from .policies import AsGoodAs as AsGoodAs
+from .policies import Bounds as Bounds
+from .policies import Equal as Equal
+from .policies import Monotone as Monotone
+from .policies import Never as Never
+from .policies import PointsLimit as PointsLimit
+from .policies import Policy as Policy
+from .policies import policy_of as policy_of
+from .policies import read_policies as read_policies
+from .proving import TIME_LIMIT as TIME_LIMIT
+from .proving import Proof as Proof
+from .proving import Proofs as Proofs
+from .proving import prove as prove
