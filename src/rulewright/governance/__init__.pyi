@@ -1,3 +1,7 @@
+from .monitoring.monitor import LETTERS as LETTERS
+from .monitoring.monitor import Monitor as Monitor
+from .monitoring.monitor import monitor as monitor
+from .monitoring.plan import Plan as Plan
 from .policies import AsGoodAs as AsGoodAs
 from .policies import Bounds as Bounds
 from .policies import Equal as Equal
