@@ -77,7 +77,22 @@ WORDS = (
 )
 """Names and labels: keywords, names of our own, quotes, comments, scripts, numbers as text."""
 
-NUMBERS = (0.0, -0.0, 1.0, -1.0, 0.1, 0.5, 1e-300, 5e-324, 1.7e308, -1.7e308, 2.0**53, 1e22, 34.0)
+NUMBERS = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.1,
+    0.5,
+    1e-300,
+    5e-324,
+    1.7e308,
+    -1.7e308,
+    2.0**53,
+    1e22,
+    34.0,
+    1.58e-162,
+)
 
 
 def pick(rng: Rng, pool: Sequence[T]) -> T:

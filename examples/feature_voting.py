@@ -12,78 +12,36 @@ from pathlib import Path
 import numpy as np
 
 import rulewright as rw
-from rulewright.encoding.binned import bin_table
-from rulewright.encoding.covers import PackedCovers
-from rulewright.programs.covers import Coder
-from rulewright.search import Generation, generate_rules
-from rulewright.weighting import FPC, SPGL1, CoordinateDescent, L1Problem, PathBuild, SquaredLoss
 from rulewright_lab.experiments.charts import curve_chart, save_chart
 from rulewright_lab.experiments.generators import SUPERNOVA_RELEVANT, supernova_surrogate
+from rulewright_lab.experiments.solver_paths import SOLVERS, GrownRules, error_rates, signs_of
 
 N_RULES = 600
 N_ROWS = 5000
-PENALTIES = np.geomspace(0.5, 0.005, 13)  # shares of the penalty that leaves no rule
-TAUS = np.linspace(0, 1, 6)
-
-
-def signs(table):
-    """Give the classes as -1 and 1."""
-    return np.where(table.target.codes == 1, 1.0, -1.0)
-
-
-def weighting_problem(train, seed):
-    """Grow rules and give them with the problem of weighting them."""
-    y, weights = signs(train), np.ones(train.n_rows)
-    found = generate_rules(
-        bin_table(train, 255),
-        weights,
-        SquaredLoss(y, weights),
-        Generation(max_rules=N_RULES),
-        np.random.RandomState(seed),
-    )
-    return found.rules, L1Problem.of(found.covers, y)
-
-
-def solutions(problem):
-    """Give, for each solver, its solutions with the value of its own setting."""
-    n_rows, grid = problem.design.n_rows, problem.largest_penalty * PENALTIES
-    exact = CoordinateDescent().path(problem, grid).solutions
-    fpc = FPC(max_iter=20).path(problem, grid).solutions
-    # The paper calls the bound of SPGL1 on the sum of the weights sigma.
-    bounds = [float(abs(one.coef).sum()) for one in exact]
-    spgl1 = [(bound, SPGL1(tolerance=1e-4).lasso(problem, bound)) for bound in bounds]
-    builders = [(tau, PathBuild(tau=tau, max_steps=5000)) for tau in TAUS.tolist()]
-    return {
-        "tau of PathBuild": [(tau, build.solve(problem, grid[-1])) for tau, build in builders],
-        "lambda of coordinate descent": [(one.penalty, one) for one in exact],
-        "sigma of SPGL1": spgl1,
-        "mu of FPC": [(1 / (n_rows * one.penalty), one) for one in fpc],
-    }
 
 
 def draw_errors(train, test, folder, seed):
     """Draw the error on new rows against each setting, and print it."""
-    rules, problem = weighting_problem(train, seed)
-    coder = Coder(rules, test.schema)
-    bits = coder.compile(rules).bits(coder.codes(test, 1), 1)
-    covers = PackedCovers(bits, test.n_rows).unpack()
-    for name, path in solutions(problem).items():
+    grown = GrownRules.grow(train, seed, N_RULES)
+    covers, truth = grown.covered(test), signs_of(test)
+    for setting, solver in SOLVERS.items():
         points = []
-        for x, solution in path:
-            wrong = np.sign(solution.intercept + solution.coef @ covers) != signs(test)
-            points.append({"x": x, "y": wrong.mean()})
-            print(f"{name:29} {x:9.4g}   error {wrong.mean():.4f}", end="   ")
+        for x, solution in grown.solve(setting):
+            error = error_rates(solution, covers, truth)["error"]
+            points.append({"x": x, "y": error})
+            print(f"{setting:7} of {solver:27} {x:9.4g}   error {error:.4f}", end="   ")
             print(f"rules {np.count_nonzero(solution.coef)}")
-        log = not name.startswith("tau")
-        chart = curve_chart(points, title=name, x_title=name, y_title="error", log_x=log)
-        save_chart(chart, folder / f"{name.split()[0]}.svg")
+        chart = curve_chart(
+            points, title=solver, x_title=setting, y_title="error", log_x=setting != "tau"
+        )
+        save_chart(chart, folder / f"{setting}.svg")
 
 
 def accuracy(train, test, columns, seed):
     """Give the accuracy on new rows of rules over some of the columns."""
     X, new = ({name: table[name].values for name in columns} for table in (train, test))
-    est = rw.RuleFitRegressor(max_candidates=N_RULES, random_state=seed).fit(X, signs(train))
-    return float(np.mean(np.sign(est.predict(new)) == signs(test)))
+    est = rw.RuleFitRegressor(max_candidates=N_RULES, random_state=seed).fit(X, signs_of(train))
+    return float(np.mean(np.sign(est.predict(new)) == signs_of(test)))
 
 
 def main(folder, seed):

@@ -64,6 +64,7 @@ def learn(rng, X, y, weights=None):
     return str(est.model_)
 
 
+@pytest.mark.filterwarnings("ignore:.*they are scaled to sum to:UserWarning")
 def test_dicts_of_columns():
     """Random columns of anything."""
 

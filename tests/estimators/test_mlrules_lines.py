@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from builders import loss, mixed_table, mlrules
-from rulewright import MLRulesClassifier, calibrate, compress, load_model
+from rulewright import DataWarning, MLRulesClassifier, calibrate, compress, load_model
 from rulewright.estimators.mlrules import memory
 from rulewright.search import split_rows
 
@@ -198,7 +198,7 @@ def test_the_settings_of_the_paper_may_have_lines():
 
 
 def test_weights_may_be_of_any_size():
-    """Enormous weights do not overflow, tiny ones leave no line, a lone class has no rules."""
+    """Enormous and tiny weights are scaled, few rows have no line, a lone class has no rules."""
     X, f, rng = planted(13, 300)
     y = noisy(f, rng)
 
@@ -207,8 +207,10 @@ def test_weights_may_be_of_any_size():
         assert np.isfinite(model.predict_proba(X)).all()
         return [term.column for term in model.linear]
 
-    assert "x" in columns(1e300)
-    assert columns(1e-5) == []
+    for weight in (1e300, 1e-5):
+        with pytest.warns(DataWarning, match="scaled to sum to 300"):
+            assert columns(weight) == columns(1.0) == ["x"]
+    assert columns(0.02) == []
     assert mlrules(linear=True).fit(X, np.zeros(300)).model_.linear == ()
 
 

@@ -60,7 +60,6 @@ def mixed(n=400, seed=0):
     return X, y
 
 
-@pytest.mark.filterwarnings("ignore:.*too few to grow trees")
 @pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=lambda value: getattr(value, "id", ""))
 def test_scikit_learn(estimator, check):
     """All checks of scikit-learn pass, also that a weight of two is a row twice."""

@@ -42,7 +42,6 @@ def mixed(n=300, seed=0):
     return X, y.to_numpy()
 
 
-@pytest.mark.filterwarnings("ignore:.*too few to grow trees")
 @pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=lambda value: getattr(value, "id", ""))
 def test_scikit_learn(estimator, check):
     """All checks of scikit-learn pass, also that a weight of two is a row twice."""
@@ -207,7 +206,7 @@ def test_a_path_that_has_ended_stays_there():
 def test_few_rows_get_lines_only():
     """Below 40 rows trees are not grown, and a warning says so."""
     X, y = mixed(30)
-    with pytest.warns(UserWarning, match="effective rows.*too few to grow trees"):
+    with pytest.warns(ModelWarning, match="effective rows.*too few to grow trees"):
         model = small().fit(X, y).model_
     assert len(model) == 0
     assert model.linear

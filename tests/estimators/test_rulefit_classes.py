@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import log_loss
 
-from rulewright import RuleFitClassifier, load_model, read_table
+from rulewright import ModelWarning, RuleFitClassifier, load_model, read_table
 from rulewright.search import rules_from
 
 pytestmark = pytest.mark.native
@@ -209,3 +209,17 @@ def test_rare_classes_count_as_few_rows(n_positives, grows):
         est = RuleFitClassifier(max_candidates=30, random_state=0).fit(X, y)
     assert any("too few to grow trees" in str(one.message) for one in caught) != grows
     assert grows or not est.model_.rules
+
+
+def test_only_tables_with_something_to_grow_on_are_called_small():
+    """Constant columns and targets have their own messages; linear=False grows on few rows."""
+    X, y = {"u": [1.0] * 30, "v": ["x"] * 30}, np.arange(30) % 4 == 0
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", ".*too few to grow trees")
+        RuleFitClassifier().fit(X, y)
+        varied = {"w": np.arange(30.0)}
+        halves = np.arange(100) % 2  # one class of 50 rows has weight
+        RuleFitClassifier().fit({"w": np.arange(100.0)}, halves, sample_weight=halves)
+        RuleFitClassifier(linear=False).fit(varied, np.arange(30) % 2)
+    with pytest.warns(ModelWarning, match="30 effective rows .* linear=False grows trees"):
+        RuleFitClassifier().fit(varied, np.arange(30) % 2)

@@ -62,3 +62,14 @@ def test_features_are_labels_and_intervals():
         "d": [1] * 40,
     }
     assert count_features(read_table(X), 10) == 10 + 1 + 3
+
+
+def test_more_rules_than_a_table_has_are_no_size():
+    """The limit counts what the table asks for: max_rules is an upper bound, however large."""
+    X, y = mixed_table(np.random.default_rng(0), 40)
+    few, many = (
+        CompactRulesClassifier(n_rules, size="max", random_state=0).fit(X, y).model_
+        for n_rules in (20, 10**7)
+    )
+    assert len(few) < 20
+    assert few.rules == many.rules

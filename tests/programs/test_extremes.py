@@ -5,14 +5,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from budget import crossed
+from budget import crossed, examples
 from model.builders import CHURN_SCHEMA
 from rules.builders import a_rule
+from rulewright import RISEClassifier
 from rulewright.model import AdditiveRules, DnfModel, IsotonicSteps, RegressionRules, RuleSetVotes
 from rulewright.model.forms.rule_sets import RuleSet
 from rulewright.model.forms.terms import LinearTerm
 from rulewright.programs.sql import write_sql
+from rulewright.programs.sql_nearest import find_near
 from rulewright.programs.targets import TARGETS
 from rulewright.rules import Claims, Votes, parse_conjunction
 
@@ -118,4 +122,30 @@ def test_postgres_is_kept_from_underflow(model, guard, monkeypatch):
         return write_sql(program, table, "postgres", keep)
 
     monkeypatch.setitem(TARGETS, "sql", replace(TARGETS["sql"], write=to_postgres))
+    model.verify_exports(["duckdb"])
+
+
+@pytest.mark.parametrize("classes", [["p", "q", "p", "p"], ["q", "p", "p", "q"]])
+def test_near_rules_are_apart_where_their_squares_are(classes):
+    """Distances whose squares are rounded to 0 tie, and no others, in SQL as in the model."""
+    X = np.array([[0.0], [1.58e-162], [0.5], [1.0]])
+    RISEClassifier().fit(X, classes).model_.verify_exports(["duckdb", "sqlite"])
+
+
+@given(st.floats(-1e300, 1e300), st.floats(5e-324, 1e300), st.sampled_from([-1.0, 1.0]))
+@examples(300)
+def test_the_last_near_number_is_exact(bound, width, side):
+    """The square of its distance is 0, and that of the next number is not."""
+    near = find_near(bound, side * width)
+    after = np.nextafter(near, side * np.inf)
+    assert ((near - bound) / width) ** 2 == 0.0
+    with np.errstate(over="ignore"):
+        assert ((after - bound) / width) ** 2 > 0.0
+
+
+def test_postgres_scales_tiny_numbers_without_underflow():
+    """Columns of a huge range are scaled, which would take the smallest numbers to 0."""
+    X = np.array([[-1e308], [0.0], [1e-320], [1e308]])
+    model = RISEClassifier().fit(X, ["p", "q", "p", "q"]).model_
+    assert "CASE WHEN ABS(LEAST(GREATEST(" in model.to_sql(dialect="postgres")
     model.verify_exports(["duckdb"])

@@ -11,7 +11,7 @@ from rulewright.relational.choosing import ChoiceSettings, choose_columns, propo
 from rulewright.relational.deriving import derive_columns, open_database
 from rulewright.relational.statements import Aggregates, Statements
 
-EVERYTHING = ("exists", "count", "recency", "max", "min", "mean", "sum", "median", "last")
+EVERYTHING = ("exists", "count", "recency", "max", "min", "mean", "sum", "median", "stddev", "last")
 
 
 def everything(relations):
@@ -110,6 +110,7 @@ EXPECTED = {
     "sum(orders.amount)": [0.3, 5.0, None],
     "mean(orders.amount)": [0.15, 5.0, None],
     "median(orders.amount)": [0.1 * 0.5 + 0.2 * 0.5, 5.0, None],
+    "stddev(orders.amount)": [0.5**0.5 / 10, None, None],
     "min(orders.amount)": [0.1, 5.0, None],
     "last(orders.amount)": [0.2, 5.0, None],
     "recency(orders)": [1.0, 0.5, None],

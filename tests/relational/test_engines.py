@@ -6,7 +6,7 @@ import pytest
 from relational.builders import shop, shop_tables
 from rulewright.relational.choosing import ChoiceSettings, propose_columns
 
-ALL = ("exists", "count", "recency", "max", "min", "mean", "sum", "last", "median")
+ALL = ("exists", "count", "recency", "max", "min", "mean", "sum", "last", "median", "stddev")
 
 
 def same(found, expected):

@@ -17,7 +17,7 @@ from rulewright.relational.choosing import ChoiceSettings, choose_columns
 from rulewright.relational.export import _Writer
 from rulewright.rules import Conjunction, Labels, Presence, Range
 
-PLAIN = ("exists", "count", "recency", "max", "min", "mean", "sum")
+PLAIN = ("exists", "count", "recency", "max", "min", "mean", "sum", "stddev")
 
 
 def model_of_all(relations, functions=(*PLAIN, "median", "last"), n_columns=None):
@@ -156,6 +156,37 @@ def test_postgres_text():
     assert "ARRAY_AGG(" in sql
 
 
+ABSENT = ["snowflake", "bigquery", "sqlserver", "spark"]
+
+
+@pytest.mark.parametrize("dialect", ABSENT)
+def test_databases_that_are_not_at_hand(dialect):
+    """The statement is parsed as the database would, and its translation gives the same answers."""
+    model = model_of_all(shop(shop_tables(7)), PLAIN, n_columns=24)
+    report = verify_relational_sql(model, [dialect])
+    assert (report.dialects, report.translated) == ((), (dialect,))
+    assert str(report).startswith(f"syntax checked for {dialect}: ")
+    with_median = model_of_all(shop(shop_tables(7)))
+    with pytest.raises(ValueError, match=f"{dialect} has no aggregate for 'median'"):
+        relational_sql(with_median, dialect)
+
+
+@pytest.mark.parametrize("dialect", ABSENT)
+def test_dates_and_strange_names_elsewhere(dialect):
+    """Names of derived columns that a database cannot hold are replaced, others are refused."""
+    keys = {"orders": "customer", 'it"ems.order': "orders.id"}
+    times = {"orders": "day", 'it"ems': "packed"}
+    relations = shop(dated(shop_tables(8, text_keys=True)), keys=keys, times=times)
+    model = model_of_all(relations, PLAIN, n_columns=16)
+    sql = relational_sql(model, dialect)
+    assert "FILTER" not in sql
+    assert ("AS _rw_x_3" in sql) == (dialect == "bigquery")
+    assert verify_relational_sql(model, [dialect]).translated == (dialect,)
+    if dialect == "bigquery":
+        with pytest.raises(ValueError, match="BigQuery cannot hold the name 'it\"ems'"):
+            relational_sql(model_of_all(relations, PLAIN), dialect)
+
+
 def test_what_cannot_be_written():
     """Plain models and unknown tables are told."""
     plain = rw.StumpClassifier().fit([[0], [1]] * 5, [0, 1] * 5).model_
@@ -166,7 +197,9 @@ def test_what_cannot_be_written():
     model = model_of_all(shop(shop_tables(7)), PLAIN, n_columns=4)
     with pytest.raises(DataError, match="the model does not read a table 'order'"):
         relational_sql(model, tables={"order": "x"})
-    with pytest.raises(ValueError, match="dialect must be one of duckdb, postgres, sqlite"):
+    with pytest.raises(
+        ValueError, match="dialect must be one of duckdb, postgres, sqlite, snowflake"
+    ):
         relational_sql(model, "oracle")
-    with pytest.raises(ValueError, match="SQL can be verified in duckdb, sqlite"):
+    with pytest.raises(ValueError, match="SQL can be verified in duckdb, sqlite, snowflake"):
         verify_relational_sql(model, ["postgres"])

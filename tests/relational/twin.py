@@ -104,6 +104,18 @@ def middle(pairs, column):
     return values[(n - 1) // 2] * 0.5 + values[n // 2] * 0.5 if n else None
 
 
+def deviation(pairs, column):
+    """Give the standard deviation of a sample of whole numbers, clipped so that squares fit."""
+    if len(pairs) < 2:
+        return None
+    if len({x for _, x in pairs}) == 1:
+        return 0.0
+    numbers = [max(-(2**26), min(2**26, whole(x, column.factor))) for _, x in pairs]
+    first, second = float(sum(numbers)), float(sum(one * one for one in numbers))
+    variance = (second - first / len(pairs) * first) / (len(pairs) - 1)
+    return math.sqrt(max(variance, 0.0)) / column.factor
+
+
 AGGREGATES = {
     "min": lambda pairs, column: min((x for _, x in pairs), default=None),
     "max": lambda pairs, column: max((x for _, x in pairs), default=None),
@@ -113,5 +125,6 @@ AGGREGATES = {
         total(pairs, column) / len(pairs) / column.factor if pairs else None
     ),
     "median": middle,
+    "stddev": deviation,
     "last": last,
 }

@@ -196,7 +196,7 @@ def opened(browser, address):
 
 
 SLIDE = """
-const slider = document.getElementById("slider");
+const slider = document.getElementById("slider-low") || document.getElementById("slider-high");
 if (!slider || !slider.getAttribute("aria-label").endsWith(" a")) return false;
 slider.value = Number(slider.value) + 2;
 slider.dispatchEvent(new Event("input")); slider.dispatchEvent(new Event("change"));
@@ -205,7 +205,7 @@ return true;
 ADD = """
 document.getElementById("add-text").value = "b >= 4";
 document.getElementById("add-class").value = "bad";
-document.querySelector("#add-form button").click();
+document.querySelector("#add-form button[type=submit]").click();
 """
 
 
@@ -295,7 +295,11 @@ def test_rules_are_ordered_and_fixed_points_have_a_cost(browser, running):
     click(browser, "Freeze")
     previewed(browser, "freeze")
     apply(browser, 1)
-    wait_for(browser, "return document.getElementById('cost').innerText.includes('cost Log-loss')")
+    wait_for(
+        browser,
+        "return document.getElementById('cost').innerText"
+        ".includes('fixed points of 1 rule change Log-loss')",
+    )
 
 
 @in_browser

@@ -7,7 +7,11 @@ import time
 
 import pytest
 
-from rulewright_lab.experiments.reproductions import REPRODUCTIONS
+from rulewright.comparison import Grid, Place, Report, select_done, select_failed
+from rulewright_lab.cli import reproduce
+from rulewright_lab.experiments.calculation import Calculation
+from rulewright_lab.experiments.papers import ITEMS
+from rulewright_lab.experiments.reproductions import REPRODUCTIONS, Reproduction, domingos
 
 PROGRAM = [sys.executable, "-c", "from rulewright.cli.main import main; main()"]
 SETS = "tic-tac-toe,iris"  # made by generators: no folder and no network
@@ -170,7 +174,89 @@ def test_list_names_every_reproduction():
         [*PROGRAM, "reproduce", "--list"], capture_output=True, text=True, check=True
     )
     lines = done.stdout.splitlines()
-    assert [line.split()[0] for line in lines] == list(REPRODUCTIONS)
-    assert all(
-        line.endswith(one.title) for line, one in zip(lines, REPRODUCTIONS.values(), strict=True)
+    assert [line.split()[0] for line in lines] == [*REPRODUCTIONS, "papers"]
+    titles = [one.title for one in REPRODUCTIONS.values()]
+    assert all(line.endswith(title) for line, title in zip(lines[:-1], titles, strict=True))
+
+
+def small_trials(extent):
+    """List two samples of noise."""
+    about = {"a": 7, "runs": 2}
+    return [Calculation("BMA", "n", domingos.noise, about, Place(k, 0), k) for k in range(2)]
+
+
+def small_report(records, extent):
+    """Count the records."""
+    rows = [["done", len(select_done(records))]]
+    return Report(
+        "small", "Small", [], [Grid("Done", ["", "n"], rows)], failures=select_failed(records)
     )
+
+
+@pytest.fixture
+def one_small(monkeypatch):
+    """Replace all reproductions by a fast one and its twin, which has the same trials."""
+    small = [Reproduction(n, "Small", "", small_trials, small_report) for n in ("one", "twin")]
+    monkeypatch.setattr(reproduce, "REPRODUCTIONS", {each.name: each for each in small})
+
+
+def small_records(folder, name="one"):
+    """Return the records of a fast reproduction."""
+    return [
+        json.loads(line) for line in (folder / f"{name}.records.jsonl").read_text().splitlines()
+    ]
+
+
+def test_everything_is_one_command_that_resumes_and_ends_with_the_page_of_papers(
+    cli, tmp_path, one_small
+):
+    """Without time nothing runs and the pages say so; the next run does all of it, once."""
+    args = ["reproduce", "all", "--out", tmp_path]
+    stopped = cli(*args, "--budget", "0")
+    assert stopped.exit_code == 1
+    assert "without figures: one, twin" in stopped.stderr
+    assert "0 of 2 trials have figures" in (tmp_path / "one.md").read_text()
+    assert "not run yet" in (tmp_path / "one.md").read_text()
+    assert small_records(tmp_path) == []
+    whole = cli(*args, "--resume")
+    assert whole.exit_code == 0, whole.output
+    assert "Small: 2 trials, 0 of them done" in whole.stderr
+    assert "Small: 2 trials, 2 of them done" in whole.stderr  # its twin shares them
+    assert small_records(tmp_path) == small_records(tmp_path, "twin")
+    for record in small_records(tmp_path):
+        assert record["commit"]
+        assert record["processor_seconds"] > 0
+    rows = [
+        r for t in json.loads((tmp_path / "papers.json").read_text())["tables"] for r in t["rows"]
+    ]
+    assert len(rows) == len(ITEMS)
+    assert cli(*args, "--resume").stderr.count("2 trials, 2 of them done") == 2
+    assert (
+        "2 trials, 0 of them done" in cli("reproduce", "one", "--out", tmp_path, "--fresh").stderr
+    )
+
+
+def test_a_record_without_a_commit_is_refused(cli, tmp_path, one_small):
+    """Nobody could repeat it; --fresh runs its trial again."""
+    old = {**small_trials(None)[0].about(), "status": "ok", "commit": None}
+    (tmp_path / "one.records.jsonl").write_text(json.dumps(old) + "\n")
+    args = ["reproduce", "one", "--out", tmp_path]
+    refused = cli(*args)
+    assert refused.exit_code == 2
+    assert "1 records have no commit, the first is BMA on n" in refused.stderr
+    assert not (tmp_path / "one.md").exists()
+    assert cli(*args, "--fresh").exit_code == 0
+
+
+def test_all_goes_on_after_a_reproduction_without_figures(cli, tmp_path, one_small, monkeypatch):
+    """The others are run, and the exit code is that of a failure."""
+
+    def refuse(extent):
+        raise ValueError("no data")
+
+    both = {"bad": Reproduction("bad", "Bad", "", refuse, small_report), **reproduce.REPRODUCTIONS}
+    monkeypatch.setattr(reproduce, "REPRODUCTIONS", both)
+    result = cli("reproduce", "all", "--out", tmp_path)
+    assert result.exit_code == 1
+    assert "bad: no data" in result.stderr
+    assert len(small_records(tmp_path)) == 2

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rulewright_lab.experiments import solver_paths
 from rulewright_lab.experiments.generators import SUPERNOVA_RELEVANT, supernova_surrogate
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "feature_voting.py"
@@ -46,14 +47,10 @@ def test_the_example_draws_and_selects(tmp_path, capsys, monkeypatch):
     spec = importlib.util.spec_from_file_location("feature_voting", EXAMPLE)
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    small = {
-        "N_ROWS": 600,
-        "N_RULES": 60,
-        "PENALTIES": np.array([0.5, 0.1]),
-        "TAUS": np.array([0.0, 1.0]),
-    }
-    for name, value in small.items():
+    for name, value in (("N_ROWS", 600), ("N_RULES", 60)):
         monkeypatch.setattr(script, name, value)
+    monkeypatch.setattr(solver_paths, "SHARES", np.array([0.5, 0.1]))
+    monkeypatch.setattr(solver_paths, "TAUS", np.array([0.0, 1.0]))
     script.main(tmp_path, 0)
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["lambda.svg", "mu.svg", "sigma.svg", "tau.svg"]

@@ -37,7 +37,7 @@ def prolog_or_error(run):
 def test_prolog_derives_what_duckdb_does(seed):
     """Exists, counts and sums over paths, text and number keys, quoted labels."""
     relations = shop(shop_tables(seed, text_keys=seed % 2 == 1))
-    functions = ("exists", "count", "max", "min", "mean", "sum")
+    functions = ("exists", "count", "max", "min", "mean", "sum", "stddev")
     recipe, _ = propose_columns(relations, ChoiceSettings(functions=functions))
     found = prolog_or_error(lambda: Prolog().derive(relations, recipe))
     if found is not None:

@@ -2,20 +2,21 @@
 
 import getpass
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from rulewright.cli.constraints import ConstraintOptions, errors_by_option
 from rulewright.cli.display import make_console
 from rulewright.cli.opened_model import OpenedModel, target_in
 from rulewright.cli.options import FileReading, group_options
 from rulewright.cli.output import check_output
 from rulewright.data import DataError
 from rulewright.report import report_html
-from rulewright.workbench import Desk, Preview, Session, Workbench, describe_cost
+from rulewright.workbench import Desk, Preview, Session, Workbench, describe_cost, figure_lines
 
 EDITS = "Edits, made in this order (*: may be repeated)"
 Several = list[str] | None
@@ -44,12 +45,18 @@ class AskedEdits:
     )
     points: Annotated[Several, _edit("RULE: POINTS", "Give a rule fixed points (*).")] = None
     freeze: Annotated[Several, _edit("RULE,...", "Hold the points of rules fixed (*).")] = None
+    thaw: Annotated[Several, _edit("RULE,...", "Let fixed points move again (*).")] = None
+    split: Annotated[Several, _edit("RULE: CONDITION", "Divide a rule into two (*).")] = None
+    merge: Annotated[Several, _edit("RULE,...", "Join rules into one (*).")] = None
+    move: Annotated[Several, _edit("RULE: PLACE", "Move a rule of a decision list (*).")] = None
     add: Annotated[
         Several, _edit("[CLASS: ]CONDITIONS", "Add a rule, for a class if one is named (*).")
     ] = None
     round_to: Annotated[
         int | None, _edit("DIGITS", "Round thresholds to so many significant digits.")
     ] = None
+    monotone: Annotated[Several, _edit("COL=+|-", "Require rules to be monotone (*).")] = None
+    forbid: Annotated[Several, _edit("COL", "Require rules not to use a column (*).")] = None
     grow: Annotated[int | None, _edit("N", "Add the N best further rules.")] = None
     refit: Annotated[
         bool,
@@ -67,21 +74,35 @@ class AskedEdits:
             str(number): rule
             for number, rule in zip(session.model.numbers, session.model.rules, strict=True)
         }
-        for names in self.drop or ():
-            yield session.drop([_rule(one, numbers, "--drop") for one in names.split(",")])
-        for text in self.replace or ():
-            name, rest = _parts(text, "--replace")
-            yield session.replace(_rule(name, numbers, "--replace"), rest)
-        for text in self.points or ():
-            name, rest = _parts(text, "--points")
-            yield session.set_points(_rule(name, numbers, "--points"), _number(rest))
-        for names in self.freeze or ():
-            yield session.freeze([_rule(one, numbers, "--freeze") for one in names.split(",")])
+        of_rules = {
+            "drop": session.drop,
+            "freeze": session.freeze,
+            "thaw": session.thaw,
+            "merge": session.merge,
+        }
+        of_rule: dict[str, Callable[[Any, str], Preview]] = {
+            "replace": session.replace,
+            "points": lambda rule, text: session.set_points(rule, _number(text, "--points")),
+            "split": session.split,
+            "move": lambda rule, text: session.move(rule, int(_number(text, "--move"))),
+        }
+        for option in ("drop", "replace", "points", "freeze", "thaw", "split", "merge", "move"):
+            for text in getattr(self, option) or ():
+                if option in of_rule:
+                    name, rest = _parts(text, f"--{option}")
+                    yield of_rule[option](_rule(name, numbers, f"--{option}"), rest)
+                else:
+                    rules = [_rule(one, numbers, f"--{option}") for one in text.split(",")]
+                    yield of_rules[option](rules)
         for text in self.add or ():
             votes, colon, rest = text.partition(": ")
             yield session.add(rest, votes) if colon else session.add(text)
         if self.round_to is not None:
             yield session.round_thresholds(self.round_to)
+        if self.monotone or self.forbid:
+            constraints = ConstraintOptions(monotone=self.monotone, forbid=self.forbid).parse()
+            with errors_by_option():
+                yield session.constrain(constraints)
         if self.grow is not None:
             yield session.grow(self.grow)
         if self.refit:
@@ -104,11 +125,11 @@ def _parts(text: str, option: str) -> tuple[str, str]:
     return name, rest.strip()
 
 
-def _number(text: str) -> float:
+def _number(text: str, option: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise DataError(f"--points: {text!r} is not a number.") from None
+        raise DataError(f"{option}: {text!r} is not a number.") from None
 
 
 @app.command(epilog=_PAGE)
@@ -148,7 +169,23 @@ def edit(
         list[str] | None,
         typer.Option(metavar="COL", help="Show what changes for each label of a column (*)."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the folds.")] = 0,
+    holdout: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=0.9,
+            metavar="SHARE",
+            help="Keep a share of the rows aside as the final part, for --open-final or the page.",
+        ),
+    ] = 0.0,
+    open_final: Annotated[
+        bool,
+        typer.Option(
+            "--open-final",
+            help="Compare the given and the edited model on the final part; the log counts it.",
+        ),
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the folds and the final part.")] = 0,
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port of the page.", show_default="a free one")
     ] = 0,
@@ -173,6 +210,7 @@ def edit(
         sample_weight=weights,
         by=by or [],
         author=getpass.getuser() if author is None else author,
+        holdout=holdout,
         random_state=seed,
     )
     console = make_console()
@@ -181,7 +219,10 @@ def edit(
         session.apply(preview, reason)
     if cost := describe_cost(session.state):
         console.print(cost, markup=False, highlight=False, end="\n\n")
-    if not asked.any:
+    if open_final:
+        lines = [*figure_lines(session.open_final(), "final part"), session.log.describe_opening()]
+        console.print("\n".join(lines), markup=False, highlight=False, end="\n\n")
+    if not asked.any and not open_final:
         if data is None:
             raise DataError(
                 "no edit: name one, such as --drop 3 or --refit, or open the page with --data FILE."

@@ -20,6 +20,7 @@ from rulewright.comparison import (
     Report,
     Trial,
     commit,
+    failure,
     provenance,
     run_trials,
     select_done,
@@ -51,8 +52,20 @@ class RunOptions:
     ] = None
     retry: Annotated[bool, typer.Option("--retry", help="Run failed trials again.")] = False
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Ignore earlier records of these trials.")
+        bool,
+        typer.Option(
+            "--fresh/--resume",
+            help="Discard earlier records of these trials, or continue after them.",
+        ),
     ] = False
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            metavar="MINUTES",
+            help="Start no trial after this time, and report which trials are missing.",
+        ),
+    ] = None
 
 
 def perform(
@@ -77,7 +90,8 @@ def perform(
         typer.echo(f"{path} keeps finished trials; the same command continues from there", err=True)
         raise
     report = replace(report_of(records), name=f"{name}-part" if part else name)
-    origin = provenance(records)
+    origin = provenance([record for record in records if "commit" in record])
+    origin["trials"] = f"{len(select_done(records))} of {len(records)} trials have figures"
     paths = report.write(options.out, origin)
     if as_json:
         typer.echo(json.dumps(report.to_json(origin), indent=1))
@@ -89,12 +103,18 @@ def perform(
 
 
 def _records(path: Path, title: str, trials: Sequence[Job], options: RunOptions) -> list[Record]:
-    """Return the records of all trials; run the trials that have none."""
+    """Return the records of all trials; run the trials that have none.
+
+    A trial that the budget leaves out has a failure without a commit.
+    """
     keys = [trial.key for trial in trials]
     with Records(path) as records:
         if options.fresh:
             records.drop(keys)
+        else:
+            records.adopt(keys)
         known = [records.known[key] for key in keys if key in records.known]
+        _refuse_unknown_code(known, path)
         if options.retry and (again := select_failed(known)):
             records.drop([record["key"] for record in again])
         missing = sum(key not in records.known for key in keys)
@@ -108,7 +128,12 @@ def _records(path: Path, title: str, trials: Sequence[Job], options: RunOptions)
             )
         _check_data([trial for trial in trials if trial.key not in records.known])
         running = run_trials(
-            trials, records, options.jobs, time_limit=options.time_limit, extra={"commit": now}
+            trials,
+            records,
+            options.jobs,
+            time_limit=options.time_limit,
+            budget=None if options.budget is None else 60 * options.budget,
+            extra={"commit": now},
         )
         with progress_bar("trials", missing, sys.stderr.isatty()) as advance:
             for record in running:
@@ -116,7 +141,18 @@ def _records(path: Path, title: str, trials: Sequence[Job], options: RunOptions)
                     _report_failure(record)
                 advance()
         # A record may come from a run of another size, so its description is replaced.
-        return [{**records.known[trial.key], **trial.about()} for trial in trials]
+        not_run = failure("not run yet: the same command without --budget continues")
+        return [{**records.known.get(trial.key, not_run), **trial.about()} for trial in trials]
+
+
+def _refuse_unknown_code(known: Sequence[Record], path: Path) -> None:
+    """Refuse records that do not say which code computed them."""
+    if bad := [record for record in known if not record.get("commit")]:
+        first = f"{bad[0]['learner']} on {bad[0]['set']}"
+        raise ValueError(
+            f"{path}: {len(bad)} records have no commit, the first is {first}. Nobody can repeat "
+            "them: give --fresh to run these trials again."
+        )
 
 
 def _check_data(trials: Sequence[Job]) -> None:

@@ -16,6 +16,7 @@ from .report import provenance as provenance
 from .rivals import RIVALS_OF_TABLES as RIVALS_OF_TABLES
 from .rivals import is_installed as is_installed
 from .runner import Records as Records
+from .runner import failure as failure
 from .runner import run_trials as run_trials
 from .statistics import DIGITS as DIGITS
 from .statistics import Figure as Figure

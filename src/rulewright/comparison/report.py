@@ -158,7 +158,7 @@ def provenance(records: Sequence[Record]) -> dict[str, str]:
         name: version for record in records for name, version in record.get("versions", {}).items()
     }
     versions |= {name: metadata.version(name) for name in ("numpy", "scipy", "scikit-learn")}
-    spent = sum(record.get("fit_seconds", 0.0) for record in records)
+    spent = sum(r.get("processor_seconds") or r.get("fit_seconds") or 0.0 for r in records)
     code = sorted({str(record.get("commit")) for record in records})
     return {
         "command": " ".join(["rulewright", *sys.argv[1:]]),
@@ -168,18 +168,21 @@ def provenance(records: Sequence[Record]) -> dict[str, str]:
         "versions": f"Python {platform.python_version()}, "
         + ", ".join(f"{name} {version}" for name, version in versions.items()),
         "machine": machine(),
-        "cost": f"{len(records)} trials, {spent / 60:.1f} processor minutes to fit",
+        "cost": f"{len(records)} trials, {spent / 60:.1f} processor minutes",
     }
 
 
-def commit() -> str | None:
-    """Return the commit of the checkout that this package runs from, with + for changes."""
+def commit() -> str:
+    """Return the commit of the checkout that this package runs from, with + for changes of code.
+
+    An installed package has a release instead.
+    """
     here = str(Path(rulewright.__file__).parent)
     try:
         found = _git("-C", here, "rev-parse", "--short=12", "HEAD")
-        changed = _git("-C", here, "status", "--porcelain", "--", here)
+        changed = _git("-C", here, "status", "--porcelain", "--", ":/src", ":/native", ":/lab")
     except (OSError, subprocess.SubprocessError):
-        return None
+        return f"release {rulewright.__version__}"
     return f"{found}+" if changed else found
 
 

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any, Self
 
+from rulewright.comparison.trial import processor_seconds
 from rulewright.data import replace_file
 
 if TYPE_CHECKING:
@@ -48,17 +49,21 @@ def run_trials(
     n_jobs: int = 1,
     *,
     time_limit: float | None = None,
+    budget: float | None = None,
     extra: Record | None = None,
 ) -> Iterator[Record]:
     """Run the trials without a record; append and yield their records as they finish.
 
-    A trial is stopped and recorded as failed after `time_limit` seconds; `extra`, such as the
-    commit, is added to every record.
+    A trial is stopped and recorded as failed after `time_limit` seconds. No trial starts after
+    `budget` seconds. `extra`, such as the commit, is added to every record.
     """
     waiting = deque(trial for trial in trials if trial.key not in records.known)
     running: list[Run] = []
+    end = None if budget is None else time.monotonic() + budget
     try:
         while waiting or running:
+            if end is not None and time.monotonic() >= end:
+                waiting.clear()
             while waiting and len(running) < n_jobs:
                 running.append(Run.start(waiting.popleft()))
             for run in _wait_for_runs(running, time_limit):
@@ -143,7 +148,7 @@ def _work(trial: Job, pipe: Connection, settings: dict[str, str]) -> None:
         record = {"status": "ok", **trial.run()}
     except Exception as error:
         record = failure(f"{type(error).__name__}: {error}", traceback.format_exc(limit=-5))
-    pipe.send(record)
+    pipe.send({"processor_seconds": processor_seconds(), **record})
     pipe.close()
 
 
@@ -205,6 +210,16 @@ class Records:
             raise OSError(f"{self.path}: a record was written incompletely; is the disk full?")
         os.fsync(self._file)
         self.known[record["key"]] = record
+
+    def adopt(self, keys: Iterable[str]) -> None:
+        """Copy records of these trials from other files of the folder: tables share trials."""
+        others = [path for path in self.path.parent.glob("*.records.jsonl") if path != self.path]
+        missing = set(keys) - self.known.keys()
+        for path in sorted(others) if missing else ():
+            for line in path.read_bytes().split(b"\n")[:-1]:
+                record = _parse_record(line)
+                if record is not None and record["key"] in missing - self.known.keys():
+                    self.append(record)
 
     def drop(self, keys: Iterable[str]) -> None:
         """Remove some records, also from the file, so that their trials run again."""

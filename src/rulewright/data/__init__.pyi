@@ -42,12 +42,12 @@ from .moments import LAST as LAST
 from .moments import WEEKDAYS as WEEKDAYS
 from .moments import Unit as Unit
 from .parts import read_parts as read_parts
+from .readers.budget import MAX_UNZIPPED_BYTES as MAX_UNZIPPED_BYTES
 from .readers.database import DatabaseTables as DatabaseTables
 from .readers.database import database_tables as database_tables
 from .readers.database import private_database as private_database
 from .readers.files import READERS as READERS
 from .readers.opened_file import DEFAULT_OPTIONS as DEFAULT_OPTIONS
-from .readers.opened_file import MAX_UNZIPPED_BYTES as MAX_UNZIPPED_BYTES
 from .readers.opened_file import FileOptions as FileOptions
 from .reading import Task as Task
 from .reading import detect_task as detect_task

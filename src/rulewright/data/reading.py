@@ -30,7 +30,8 @@ from rulewright.data.readers.arrays import (
     sparse_source,
     values_of,
 )
-from rulewright.data.readers.opened_file import MAX_UNZIPPED_BYTES, FileOptions
+from rulewright.data.readers.budget import MAX_UNZIPPED_BYTES
+from rulewright.data.readers.opened_file import FileOptions
 from rulewright.data.schema import ColumnSchema, Derivable, Schema, check_distinct, check_encodable
 from rulewright.data.source import Source
 from rulewright.data.table import Column, Table
@@ -112,7 +113,7 @@ def read_table(
     skip_bad_rows : bool, default=False
         Skip rows of a text file that cannot be read; otherwise they are an error.
     max_unzipped_bytes : int, default=4 GiB
-        Maximum size of an unzipped file.
+        Maximum size of the content of a file, unzipped and as cells in memory.
 
     Returns
     -------
@@ -493,6 +494,8 @@ MOST_SPARSE_CELLS = 200_000_000
 
 
 def _check_cells(source: Source, n_columns: int) -> None:
+    if source.budget is not None:
+        source.budget.check_cells(source.n_rows, n_columns)
     if source.sparse and source.n_rows * n_columns > MOST_SPARSE_CELLS:
         raise DataError(
             f"The sparse matrix X has {source.n_rows:,} rows and {n_columns:,} columns to read, "

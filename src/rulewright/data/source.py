@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.findings import Finding
+from rulewright.data.readers.budget import Budget
 
 if TYPE_CHECKING:
     from rulewright.data.number_texts import TextTraits
@@ -55,6 +56,7 @@ class Source:
     split: "Callable[[int], Iterator[Source]] | None" = None  # splits it into parts of n rows
     index: Any = None  # names of the rows, as an array or a pandas Index; None if they have none
     sparse: bool = False  # whether most cells need no memory before they are loaded
+    budget: Budget | None = None  # of a file whose cells may take far more bytes than itself
 
     @cached_property
     def positions(self) -> dict[str, int]:

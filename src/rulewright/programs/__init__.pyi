@@ -29,6 +29,7 @@ from .parity import ExportReport as ExportReport
 from .parity import ParityError as ParityError
 from .parity import adversarial_rows as adversarial_rows
 from .parity import compare_answers as compare_answers
+from .parity import describe_translations as describe_translations
 from .parity import native_answers as native_answers
 from .parity import verify as verify
 from .program import ClassProgram as ClassProgram
@@ -39,6 +40,8 @@ from .sql import Prelude as Prelude
 from .sql import write_sql as write_sql
 from .sql_dialects import DIALECTS as DIALECTS
 from .sql_dialects import checked_dialect as checked_dialect
+from .sql_syntax import TRANSLATIONS as TRANSLATIONS
+from .sql_syntax import translate_sql as translate_sql
 from .sql_words import Dialect as Dialect
 from .sql_words import quoted_name as quoted_name
 from .sql_words import unused_prefix as unused_prefix

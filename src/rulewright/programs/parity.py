@@ -65,11 +65,16 @@ class ExportReport:
                 f"scores and labels equal, probabilities within {self.probability_error:.1e}"
             )
         if self.translated:
-            lines.append(
-                f"syntax checked for {_listed(self.translated)}: the SQL was parsed by sqlglot and "
-                "its translation run in DuckDB; it was not run on these databases"
-            )
+            lines.append(describe_translations(self.translated))
         return "\n".join([*lines, *self.notes])
+
+
+def describe_translations(names: tuple[str, ...]) -> str:
+    """Say what was done with the SQL of databases that are not at hand."""
+    return (
+        f"syntax checked for {_listed(names)}: the SQL was parsed by sqlglot and its translation "
+        "run in DuckDB; it was not run on these databases"
+    )
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -130,7 +130,9 @@ class _SqlWriter(SqlExpressions):
             text = name if part is None else "_".join(part)
             lowered = text.lower()
             # SQLite takes a column "true" for 1, and PostgreSQL cuts long names
-            if lowered in (*seen, "true", "false", "null", "rowid") or len(text.encode()) > 60:
+            is_unfit = lowered in (*seen, "true", "false", "null", "rowid")
+            is_unfit |= name in self.prelude.names and not self.dialect.can_hold(text)
+            if is_unfit or len(text.encode()) > 60:
                 names[name] = f"{self.prefix}x_{i}"
             else:
                 plain = re.fullmatch(r"[a-z][a-z0-9_]*", text) and text not in RESERVED

@@ -75,7 +75,7 @@ class SqlExpressions(Writer):
         text = super().product(value, factor)
         if not self.dialect.refuses_underflow or abs(factor) >= 1.0:
             return text
-        return self._unless_tiny(f"{value} > {self.number(_TINY / factor)}", text)
+        return self._unless_tiny(f"ABS({value}) > {self.number(_TINY / factor)}", text)
 
     def _unless_tiny(self, test: str, text: str) -> str:
         """Write 0 where a test fails: PostgreSQL calls an underflow an error."""

@@ -6,6 +6,7 @@ sums of many terms in parts.
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING
 
 from rulewright.programs.distances import NumberDistance
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     """The columns of a step, and the columns of earlier steps that it reads."""
 
 _RULES, _TERMS, MAX_COLUMNS = 200, 100, 1000
-_UNDERFLOW = 1.6e-162
-"""The square of a smaller number is 0, which PostgreSQL calls an error."""
 
 
 def nearest_steps(node: Nearest, name: str, writer: SqlExpressions) -> Iterator[Step]:
@@ -47,6 +46,31 @@ def nearest_steps(node: Nearest, name: str, writer: SqlExpressions) -> Iterator[
         columns[f"{name}_best{start}"] = writer.extreme("min", [least, *best[:1]])
         yield columns, [least, *totals.values(), *best]
         best = [f"{name}_best{start}", name]
+
+
+def find_near(bound: float, width: float) -> float:
+    """Return the farthest number above a bound, below it if the width is negative, that is near.
+
+    A number is near if its squared distance is rounded to 0, which PostgreSQL calls an error.
+    Distances grow with the numbers, and numbers are in the order of their bits.
+    """
+    near, far = (_to_place(number) for number in (bound, bound + 2.0**-530 * width))
+    while abs(far - near) > 1:
+        middle = (near + far) // 2
+        gap = (_to_number(middle) - bound) / width
+        near, far = (middle, far) if gap * gap == 0.0 else (near, middle)
+    return _to_number(near)
+
+
+def _to_place(number: float) -> int:
+    """Return the place of a number in the order of all numbers; both zeros are at 0."""
+    (bits,) = struct.unpack("<q", struct.pack("<d", abs(number)))
+    return -bits if number < 0.0 else int(bits)
+
+
+def _to_number(place: int) -> float:
+    (number,) = struct.unpack("<d", struct.pack("<q", abs(place)))
+    return -number if place < 0 else float(number)
 
 
 class _Texts:
@@ -93,12 +117,12 @@ class _Texts:
         if not distance.width:
             return f"CASE {missing} ELSE {zero} END"
         low, high, width = map(writer.number, (gap.low, gap.high, distance.width))
-        near = distance.width * _UNDERFLOW
         below = self._square(f"({low} - {x}) / {width}")
         above = self._square(f"({x} - {high}) / {width}")
+        first, last = find_near(gap.low, -distance.width), find_near(gap.high, distance.width)
         return (
-            f"CASE {missing} WHEN {x} < {writer.number(gap.low - near)} THEN {below} "
-            f"WHEN {x} > {writer.number(gap.high + near)} THEN {above} ELSE {zero} END"
+            f"CASE {missing} WHEN {x} < {writer.number(first)} THEN {below} "
+            f"WHEN {x} > {writer.number(last)} THEN {above} ELSE {zero} END"
         )
 
     def _square(self, text: str) -> str:

@@ -66,6 +66,14 @@ class Dialect(ABC):
         first, last = self.quotes
         return first + _check_text(name, "name").replace(last, last * 2) + last
 
+    def can_hold(self, name: str) -> bool:
+        """Return whether SQL can hold the name of a column."""
+        try:
+            self.quote(name)
+        except ValueError:
+            return False
+        return True
+
     def text(self, value: str) -> str:
         """Write a string in the form of the labels that are read."""
         return self.string(value)

@@ -126,7 +126,7 @@ class Writer(ABC):
         """Write a value held between two bounds, and scaled."""
         above = self.extreme("max", [value, self.number(low)])
         held = self.extreme("min", [above, self.number(high)])
-        return held if scale == 1.0 else f"{held} * {self.number(scale)}"
+        return held if scale == 1.0 else self.product(held, scale)
 
     def _line(self, node: nodes.LineValue) -> str:
         value = self.variable(node.column)

@@ -206,7 +206,8 @@ def _plain(one: PathValues, choosing: ChoiceSettings, draft: Recipe) -> Iterator
     of_values = [function for function in functions if function not in OF_ROWS]
     for name, numbers in one.numbers.items():
         for function in of_values:
-            factor = numbers.factor if function in ADDED else None
+            own = numbers.squared_factor if function == "stddev" else numbers.factor
+            factor = own if function in ADDED else None
             yield DerivedColumn(one.path, function, name, factor=factor)
     for name in labelled:
         for function in OF_LABELS.intersection(of_values):

@@ -19,7 +19,7 @@ from rulewright.data import KINDS, ColumnSchema
 
 OF_ROWS = frozenset({"exists", "count", "recency"})
 """Functions of rows; the others are functions of the values of a column."""
-ADDED = frozenset({"mean", "sum"})
+ADDED = frozenset({"mean", "sum", "stddev"})
 """Functions that sum values, as integer multiples of a unit, independent of the row order."""
 OF_LABELS = frozenset({"value", "last"})
 """Functions that return a label for columns with labels."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-FUNCTIONS = ("exists", *DEFAULT_FUNCTIONS, "median")
+FUNCTIONS = ("exists", *DEFAULT_FUNCTIONS, "median", "stddev")
 
 
 class RelationalModel(FittedRules):
@@ -71,7 +71,7 @@ class _RelationalEstimator(RelationalModel):
     functions: Sequence[str] | None = Parameter(
         CheckedByFit("list of str or None"),
         f"Aggregate functions, out of {', '.join(FUNCTIONS)}; by default all except exists (which "
-        "equals count >= 1) and median (slow, and not available in SQLite).",
+        "equals count >= 1), median (slow, and not available in SQLite) and stddev.",
         default=None,
     )
     windows: Sequence[float] = Parameter(

@@ -12,6 +12,7 @@ from rulewright.data import UNSEEN_CODE, ColumnSchema, DataError, Schema, label_
 from rulewright.programs import (
     DIALECTS,
     Prelude,
+    checked_dialect,
     unused_prefix,
     write_sql,
 )
@@ -31,14 +32,15 @@ def relational_sql(
     *,
     tables: Mapping[str, str | Sequence[str]] | None = None,
 ) -> str:
-    """Write a model as one SELECT over the related tables; results are equal to the bit.
+    """Write a model as one SELECT over the related tables, with equal scores.
 
     Parameters
     ----------
     model : RuleModel
         A model learned from `Relations`, fitted or loaded.
-    dialect : {"duckdb", "postgres", "sqlite"}
-        Target database. SQLite has no median and no last value.
+    dialect : {"duckdb", "postgres", "sqlite", "snowflake", "bigquery", "sqlserver", "spark"}
+        Target database. Only DuckDB and PostgreSQL have the median and the last value. The SQL of
+        the last four is checked for syntax and was never run there.
     tables : dict, optional
         Names of tables with other names in the database; a sequence is a qualified name, such as
         ("schema", "table").
@@ -53,10 +55,7 @@ def relational_sql(
     if (whole := schema_recipe(schema)) is None:
         raise DataError("This model has no derived columns: write it with model.to_sql().")
     recipe = whole.only(set(model.columns))
-    if dialect not in ("duckdb", "postgres", "sqlite"):
-        raise ValueError(
-            f"over related tables dialect must be one of duckdb, postgres, sqlite, not {dialect!r}"
-        )
+    checked_dialect(dialect)
     writer = _Writer(recipe, schema, model.columns, dialect, tables or {})
     return write_sql(
         model.commented_program, writer.derived, dialect, [recipe.key], writer.prelude()
@@ -100,13 +99,13 @@ class _Writer:
         source = f"{layout.instances.name} AS t"
         for i, grouped in enumerate(statements.group_statements()):
             path = f"{self._prefix}path_{i}"
-            steps.append(_step(path, f"  {grouped.text}"))
+            steps.append(self._step(path, f"  {grouped.text}"))
             source += f"\n  LEFT JOIN {path} AS p{i} ON p{i}.{self._row} = t.{self._row}"
             for name, text in grouped.results.items():
                 names[name] = f"{self._prefix}derived_{len(names)}"
                 selected.append(f"{self._result(name, text.format(p=f'p{i}'))} AS {names[name]}")
         listed = ",\n    ".join(selected)
-        steps.append(_step(self.derived, f"  SELECT {listed}\n  FROM {source}"))
+        steps.append(self._step(self.derived, f"  SELECT {listed}\n  FROM {source}"))
         return Prelude(steps, names)
 
     def _layout(self) -> Layout:
@@ -140,7 +139,7 @@ class _Writer:
         if self._recipe.cutoff is not None and layout.instances.time is not None:
             read[layout.instances.time] = self._number(self._recipe.cutoff)
         read |= {f"{self._prefix}own_{i}": self._column(n) for i, n in enumerate(self._own)}
-        return _step(layout.instances.name, self._select(read, self._recipe.instances))
+        return self._step(layout.instances.name, self._select(read, self._recipe.instances))
 
     def _table(self, name: str) -> str:
         """Write the step that reads a table: text first, so that labels are compared once."""
@@ -160,7 +159,9 @@ class _Writer:
             read[relation.time], plain[relation.time] = self._number(described.time), relation.time
         inner = self._select(read, name)
         listed = ",\n    ".join(f"{text} AS {alias}" for alias, text in plain.items())
-        return _step(relation.name, f"  SELECT {listed}\n  FROM (\n{inner}) AS {self._alias}_read")
+        return self._step(
+            relation.name, f"  SELECT {listed}\n  FROM (\n{inner}) AS {self._alias}_read"
+        )
 
     def _select(self, columns: Mapping[str, str], table: str) -> str:
         listed = ",\n    ".join(f"{text} AS {alias}" for alias, text in columns.items())
@@ -211,6 +212,5 @@ class _Writer:
             text += "*"
         return self._dialect.text(text)
 
-
-def _step(name: str, text: str) -> str:
-    return f"{name} AS MATERIALIZED (\n{text}\n)"
+    def _step(self, name: str, text: str) -> str:
+        return f"{name} {self._dialect.as_step} (\n{text}\n)"

@@ -24,7 +24,7 @@ from rulewright.kernels import (
     usable_cpus,
 )
 from rulewright.relational.reaching import ReachedRows, reach
-from rulewright.relational.statements import DAY
+from rulewright.relational.statements import DAY, LARGEST_SQUARED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -170,9 +170,10 @@ def _aggregates(
     if values is None:  # without values, only recency remains
         return {column.name: _recency(column, reached) for column in columns}
     x = doubles(values)
-    factors = {column.factor for column in columns if column.factor is not None} or {1.0}
+    summed = [column for column in columns if column.function not in ("last", "median", "stddev")]
+    factors = {column.factor for column in summed if column.factor is not None} or {1.0}
     summaries: dict[float, GroupSummary] = {}
-    if any(column.function not in ("last", "median") for column in columns):
+    if summed:
         summaries = {factor: summarise_groups(reached.entries, x, factor) for factor in factors}
     return {column.name: _aggregate(column, reached, x, summaries) for column in columns}
 
@@ -196,6 +197,8 @@ def _aggregate(
         return last_values(reached.entries, x, reached.times)
     if column.function == "median":
         return middle_values(reached.entries, x)
+    if column.function == "stddev":
+        return _deviations(reached.entries, x, column.factor or 1.0)
     if column.factor is None:
         summary = next(iter(summaries.values()))
         return summary.least if column.function == "min" else summary.largest
@@ -203,6 +206,22 @@ def _aggregate(
     count = np.where(summary.n_known > 0, summary.n_known, np.nan)
     divisor = count if column.function == "mean" else count / count
     return np.asarray(summary.total / divisor / column.factor)
+
+
+def _deviations(entries: Entries, x: FloatArray, factor: float) -> FloatArray:
+    """Return the standard deviation of the sample in each group, of values as integers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        whole = np.trunc(x * factor + np.where(x < 0, -0.5, 0.5))
+    whole = np.clip(
+        np.where(np.abs(x) < 0.25 / factor, 0.0, whole), -LARGEST_SQUARED, LARGEST_SQUARED
+    )
+    first, second = (summarise_groups(entries, v, 1.0) for v in (whole, whole * whole))
+    of_values, n = summarise_groups(entries, x, 1.0), first.n_known
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variance = (second.total - first.total / n * first.total) / (n - 1)
+        found = np.sqrt(np.maximum(variance, 0.0)) / factor
+    found[of_values.least == of_values.largest] = 0.0
+    return np.where(n > 1, found, np.nan)
 
 
 def _passes(where: RowCondition, values: Column) -> BoolArray:

@@ -17,7 +17,7 @@ from rulewright.data import Column, DataError, short_between
 from rulewright.kernels import FloatArray, value_facts
 from rulewright.relational.derived import Step
 from rulewright.relational.grouping import Paths, doubles, in_threads, instances_by_label
-from rulewright.relational.statements import DIGITS, factor_of
+from rulewright.relational.statements import BITS, DIGITS, SQUARED_BITS, factor_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -95,6 +95,7 @@ class PathNumbers:
     """Statistics of a numeric column along a path."""
 
     factor: float
+    squared_factor: float
     thresholds: tuple[float, ...]
 
 
@@ -149,11 +150,13 @@ class PathScan:
         facts = value_facts(reached.entries.rows, x, DIGITS)
         if facts.size < 0:  # no known value
             return None
-        factor = factor_of(facts.size, facts.digits)
+        factor = factor_of(facts.size, facts.digits, BITS)
+        squared = factor_of(facts.size, facts.digits, SQUARED_BITS)
         if not self._limits.n_thresholds:
-            return PathNumbers(factor, ())
+            return PathNumbers(factor, squared, ())
         known = reached.of_entries(x)
-        return PathNumbers(factor, _thresholds(known[~np.isnan(known)], self._limits.n_thresholds))
+        cuts = _thresholds(known[~np.isnan(known)], self._limits.n_thresholds)
+        return PathNumbers(factor, squared, cuts)
 
 
 def _thresholds(values: FloatArray, n: int) -> tuple[float, ...]:

@@ -34,19 +34,30 @@ LARGEST_SUM = 2**62
 """Sums of integers are clipped at this number."""
 BITS = 44
 """Bits kept of values that are not decimals with few digits."""
+SQUARED_BITS = 19
+"""Bits kept of values whose squares are summed: about six digits of the largest value."""
+LARGEST_SQUARED = 2**26
+"""Scaled values whose squares are summed are clipped at this number."""
 DIGITS = 6
 """Maximum number of decimal places."""
 _ABOVE_HALF = 0.5 + 2.0**-40
 """Quantile of the upper one of two middle values, for up to a billion of them."""
-_DOUBLE = {"duckdb": "DOUBLE", "postgres": "FLOAT8", "sqlite": "REAL"}
+_WIDE = {
+    "snowflake": "NUMBER(38, 0)",
+    "bigquery": "BIGNUMERIC",
+    "sqlserver": "DECIMAL(38, 0)",
+    "spark": "DECIMAL(38, 0)",
+}
+"""Types in which databases sum integers that would overflow otherwise. These databases have no
+FILTER, or not in every version, and round in ways of their own."""
 
 
-def factor_of(largest: float, digits: int) -> float:
+def factor_of(largest: float, digits: int, bits: int) -> float:
     """Return the factor of values up to a size: it turns decimals into integers."""
-    if digits <= DIGITS and largest * 10.0**digits < 2**50:
+    if digits <= DIGITS and largest * 10.0**digits < 2.0 ** (bits + 6):
         return 10.0**digits
     exponent = math.frexp(largest)[1]
-    return math.ldexp(1.0, max(-1000, min(1000, BITS - exponent)))
+    return math.ldexp(1.0, max(-1000, min(1000, bits - exponent)))
 
 
 class AggregateRows(NamedTuple):
@@ -73,65 +84,98 @@ class Aggregates:
 
     def of(self, column: DerivedColumn, rows: AggregateRows) -> Aggregate:
         """Write a derived column, or raise a ValueError if the database cannot compute it."""
-        where = _filter(rows.tests)
         x, function = rows.value or "", column.function
         if function in ("count", "exists"):
-            sign = "" if function == "count" else " > 0"
-            count = f"COUNT(*){where}"
-            return Aggregate((count,), self._double("COALESCE({0}, 0)") if not sign else _SOME)
+            count, some = self._over("COUNT", "*", rows.tests), self.truth("COALESCE({0}, 0) > 0")
+            number = self._double("COALESCE({0}, 0)")
+            return Aggregate((count,), number if function == "count" else some)
         if function in ("mean", "sum"):
-            return self._add(column, x, where)
+            return self._add(column, x, rows.tests)
+        if function == "stddev":
+            return self._deviate(column, x, rows.tests)
         if function == "recency":
             unit = DAY if column.dated else 1.0
-            gap = f"MIN({rows.cutoff} - {rows.time}){where}"
+            gap = self._over("MIN", f"{rows.cutoff} - {rows.time}", rows.tests)
             return Aggregate((gap,), f"{{0}} / {self.number(unit)}")
         if function == "median":
-            return self._median(x, where)
+            return self._median(x, rows.tests)
         if function == "last":
             return Aggregate((self._last(column, x, rows),), "{0}")
         name = "MIN" if function == "min" else "MAX"
-        return Aggregate((f"{name}({x}){where}",), "{0}")
+        return Aggregate((self._over(name, x, rows.tests),), "{0}")
+
+    def truth(self, test: str) -> str:
+        """Write a test as a value of a column."""
+        words = DIALECTS[self.dialect]
+        if words.has_booleans:
+            return test
+        return f"CASE WHEN {test} THEN {words.boolean(True)} ELSE {words.boolean(False)} END"
+
+    def _over(self, function: str, x: str, tests: Sequence[str]) -> str:
+        """Write an aggregate of the rows that pass tests."""
+        if not tests or self.dialect not in _WIDE:
+            return f"{function}({x}){_filter(tests)}"
+        return f"{function}({_where(tests, '1' if x == '*' else x)})"
 
     def number(self, value: float) -> str:
         """Write a number exactly."""
         return DIALECTS[self.dialect].number(value)
 
     def _double(self, x: str) -> str:
-        return f"CAST({x} AS {_DOUBLE[self.dialect]})"
+        return f"CAST({x} AS {DIALECTS[self.dialect].double_type})"
 
-    def _add(self, column: DerivedColumn, x: str, where: str) -> Aggregate:
+    def _add(self, column: DerivedColumn, x: str, tests: Sequence[str]) -> Aggregate:
         assert column.factor is not None
-        factor = self.number(column.factor)
-        largest = f"WHEN {{0}} > {LARGEST_SUM} THEN {LARGEST_SUM}"
-        smallest = f"WHEN {{0}} < -{LARGEST_SUM} THEN -{LARGEST_SUM}"
-        # DuckDB and PostgreSQL sum in wider types, which are cast back first
-        total = self._double(f"CAST(CASE {largest} {smallest} ELSE {{0}} END AS BIGINT)")
-        if self.dialect == "sqlite":
-            total = self._double(f"CASE {largest} {smallest} ELSE {{0}} END")
-        parts = (f"SUM({self._whole(x, column.factor)}){where}",)
+        factor, total = self.number(column.factor), self._total("{0}")
+        parts = (self._over("SUM", self._whole(x, column.factor), tests),)
         if column.function == "sum":
             return Aggregate(parts, f"{total} / {factor}")
-        return Aggregate((*parts, f"COUNT({x}){where}"), f"{total} / {{1}} / {factor}")
+        count = self._over("COUNT", x, tests)
+        return Aggregate((*parts, count), f"{total} / {{1}} / {factor}")
 
-    def _whole(self, x: str, factor: float) -> str:
-        """Write a value times the factor as an integer; PostgreSQL fails on any overflow."""
-        bound, half = self.number(min(LARGEST_WHOLE / factor, sys.float_info.max)), 0.5
-        scaled = f"{x} * {self.number(factor)}"
-        rounded = (
-            f"{scaled} + CASE WHEN {x} < 0 THEN {self.number(-half)} ELSE {self.number(half)} END"
+    def _total(self, x: str) -> str:
+        """Write a sum of integers as a clipped double."""
+        largest = f"WHEN {x} > {LARGEST_SUM} THEN {LARGEST_SUM}"
+        clipped = f"CASE {largest} WHEN {x} < -{LARGEST_SUM} THEN -{LARGEST_SUM} ELSE {x} END"
+        # DuckDB and PostgreSQL sum in wider types, which are cast back first
+        return self._double(clipped if self.dialect == "sqlite" else f"CAST({clipped} AS BIGINT)")
+
+    def _deviate(self, column: DerivedColumn, x: str, tests: Sequence[str]) -> Aggregate:
+        """Write the standard deviation of a sample; `grouping` computes it in the same steps."""
+        assert column.factor is not None
+        whole = self._whole(x, column.factor, LARGEST_SQUARED)
+        summed, squared = self._total("{0}"), self._total("{1}")
+        variance = f"({squared} - {summed} / {{2}} * {summed}) / ({{2}} - 1)"
+        root = f"SQRT({variance}) / {self.number(column.factor)}"
+        zero = f"WHEN {{3}} = {{4}} OR {variance} <= 0 THEN {self.number(0.0)}"
+        parts = (
+            self._over("SUM", whole, tests),
+            self._over("SUM", f"({whole}) * ({whole})", tests),
+            *(self._over(function, x, tests) for function in ("COUNT", "MIN", "MAX")),
         )
-        whole = f"CAST({rounded} AS INTEGER)"  # SQLite truncates
-        if self.dialect != "sqlite":
+        return Aggregate(parts, f"CASE WHEN {{2}} > 1 THEN CASE {zero} ELSE {root} END END")
+
+    def _whole(self, x: str, factor: float, most: int = LARGEST_WHOLE) -> str:
+        """Write a value times the factor as an integer; PostgreSQL fails on any overflow."""
+        bound, half = self.number(min(most / factor, sys.float_info.max)), 0.5
+        scaled, plus, minus = f"{x} * {self.number(factor)}", self.number(half), self.number(-half)
+        rounded = f"{scaled} + CASE WHEN {x} < 0 THEN {minus} ELSE {plus} END"
+        if wide := _WIDE.get(self.dialect):  # not all of them truncate
+            below, above = f"-FLOOR({plus} - {scaled})", f"FLOOR({scaled} + {plus})"
+            whole = f"CAST(CASE WHEN {x} < 0 THEN {below} ELSE {above} END AS {wide})"
+        elif self.dialect == "sqlite":  # truncates
+            whole = f"CAST({rounded} AS INTEGER)"
+        else:
             whole = f"CAST(TRUNC({rounded}) AS BIGINT)"
         return (
-            f"CASE WHEN {x} >= {bound} THEN {LARGEST_WHOLE} WHEN {x} <= -({bound}) "
-            f"THEN -{LARGEST_WHOLE} WHEN ABS({x}) < {self.number(0.25 / factor)} THEN 0 "
+            f"CASE WHEN {x} >= {bound} THEN {most} WHEN {x} <= -({bound}) "
+            f"THEN -{most} WHEN ABS({x}) < {self.number(0.25 / factor)} THEN 0 "
             f"ELSE {whole} END"
         )
 
-    def _median(self, x: str, where: str) -> Aggregate:
+    def _median(self, x: str, tests: Sequence[str]) -> Aggregate:
         """Write the mean of the two middle values."""
-        places = f"0.5, {_ABOVE_HALF}"
+        places, where = f"0.5, {_ABOVE_HALF}", _filter(tests)
         if self.dialect == "duckdb":
             part = f"QUANTILE_DISC({x}, [{places}]){where}"
         elif self.dialect == "postgres":
@@ -157,11 +201,13 @@ class Aggregates:
         )
 
 
-_SOME = "COALESCE({0}, 0) > 0"
-
-
 def _filter(tests: Sequence[str]) -> str:
     return f" FILTER (WHERE {' AND '.join(tests)})" if tests else ""
+
+
+def _where(tests: Sequence[str], x: str) -> str:
+    """Write a value of the rows that pass tests."""
+    return f"CASE WHEN {' AND '.join(tests)} THEN {x} END" if tests else x
 
 
 _SIGNS = {"!=": "<>"}
@@ -263,7 +309,8 @@ class Statements:
             tests.append(f"NOT EXISTS (SELECT 1 FROM {name} AS n WHERE {on})")
         row_name, where_text = self._layout.row, f"\n  WHERE {' AND '.join(tests)}" if tests else ""
         text = f"SELECT DISTINCT t0.{row_name} AS {row_name}, 1 AS a0\n  {self._from(clause.rows)}"
-        return GroupedStatement(text + where_text, {clause.name: "COALESCE({p}.a0, 0) > 0"})
+        found = self._aggregates.truth("COALESCE({p}.a0, 0) > 0")
+        return GroupedStatement(text + where_text, {clause.name: found})
 
     def _batches(
         self, columns: Sequence[DerivedColumn], max_parts: int

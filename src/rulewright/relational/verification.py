@@ -10,17 +10,22 @@ import math
 import sqlite3
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 from rulewright.data import ColumnSchema, DataError, label_value, optional, read_like
 from rulewright.programs import (
+    DIALECTS,
+    TRANSLATIONS,
     adversarial_rows,
     compare_answers,
+    describe_translations,
     native_answers,
     provide_exp,
     quoted_name,
     read_answers,
+    translate_sql,
 )
 from rulewright.relational.derived import DerivedColumn
 from rulewright.relational.deriving import joins_of
@@ -47,13 +52,17 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class SqlReport:
-    """Where the SQL ran, and on how many databases and instances; all results were equal."""
+    """Where the SQL ran, and on how many databases and instances; all results were equal.
+
+    `translated` are databases whose SQL was parsed, translated to DuckDB and run there.
+    """
 
     dialects: tuple[str, ...]
     n_databases: int
     n_instances: int
     probability_error: float
     notes: tuple[str, ...] = ()
+    translated: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         text = (
@@ -61,7 +70,10 @@ class SqlReport:
             f"{self.n_databases} adversarial databases: scores and labels equal, probabilities "
             f"within {self.probability_error:.1e}"
         )
-        return "\n".join([text, *self.notes])
+        lines = [text] if self.dialects else []
+        if self.translated:
+            lines.append(describe_translations(self.translated))
+        return "\n".join([*lines, *self.notes])
 
 
 Table = dict[str, list[Any]]
@@ -77,8 +89,9 @@ def verify_relational_sql(
     ----------
     model : RuleModel
         A model learned from `Relations`.
-    dialects : sequence of {"duckdb", "sqlite"}
-        Databases to use; functions that SQLite lacks are noted, unless only SQLite is requested.
+    dialects : sequence of {"duckdb", "sqlite", "snowflake", "bigquery", "sqlserver", "spark"}
+        Databases to use. The last four are checked for syntax only: DuckDB runs a translation.
+        Functions that a database lacks are noted, unless only one database is requested.
     seed : int
         Seed of the databases.
 
@@ -107,7 +120,11 @@ def verify_relational_sql(
             answers = read_answers(model.program, lines)
             worst = max(worst, compare_answers(dialect, model.program, rows, answers, expected))
         n_instances += len(keys)
-    return SqlReport(tuple(statements), len(databases), n_instances, worst, tuple(notes))
+    ran, translated = (
+        tuple(name for name in statements if (name in TRANSLATIONS) is kind)
+        for kind in (False, True)
+    )
+    return SqlReport(ran, len(databases), n_instances, worst, tuple(notes), translated)
 
 
 def _statements(model: RuleModel, dialects: Sequence[str]) -> tuple[dict[str, str], list[str]]:
@@ -286,4 +303,19 @@ def _create(name: str, table: Table, types: Sequence[str]) -> str:
     return f"CREATE TABLE {quoted_name(name)} ({listed})"
 
 
-_RUNNERS: dict[str, Any] = {"duckdb": _run_duckdb, "sqlite": _run_sqlite}
+def _run_translated(
+    dialect: str, sql: str, tables: Mapping[str, Table], types: Mapping[str, dict[str, str]]
+) -> list[Any]:
+    if not DIALECTS[dialect].has_nan:
+        tables = {
+            name: {c: [None if v != v else v for v in values] for c, values in table.items()}
+            for name, table in tables.items()
+        }
+    return _run_duckdb(translate_sql(sql, dialect), tables, types)
+
+
+_RUNNERS: dict[str, Any] = {
+    "duckdb": _run_duckdb,
+    "sqlite": _run_sqlite,
+    **{name: partial(_run_translated, name) for name in TRANSLATIONS},
+}

@@ -4,14 +4,15 @@ from .diff import RuleDifference as RuleDifference
 from .diff import compare_models as compare_models
 from .edits import EDITS as EDITS
 from .edits import Edit as Edit
-from .edits import EditError as EditError
 from .edits import edit_of as edit_of
-from .edits import find_rule as find_rule
 from .log import EditLog as EditLog
 from .log import LogEntry as LogEntry
 from .log import hash_model as hash_model
+from .names import EditError as EditError
+from .names import find_rule as find_rule
 from .preview import Preview as Preview
 from .preview import describe_cost as describe_cost
+from .preview import figure_lines as figure_lines
 from .server import Workbench as Workbench
 from .session import Session as Session
 from .session import replay as replay

@@ -15,22 +15,28 @@ import numpy as np
 
 from rulewright.data import DataError, replace_file
 from rulewright.encoding import bin_column
-from rulewright.model import body_text, rule_cells, write_count
-from rulewright.rules import Range, write_number
+from rulewright.kernels import Op
+from rulewright.model import body_text, rule_cells
+from rulewright.rules import Conjunction, Labels, Range, write_label, write_name
 from rulewright.workbench.edits import edit_of
-from rulewright.workbench.log import LogEntry
+from rulewright.workbench.log import EditLog, LogEntry
 from rulewright.workbench.preview import describe_cost
+from rulewright.workbench.suggest import MOST_CUTS, MOST_TRIED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from rulewright.kernels import IntArray
     from rulewright.rules import Rule
     from rulewright.workbench.preview import Preview
     from rulewright.workbench.session import Session
 
 N_BINS = 24
 """Bars of the distribution of a column."""
+
+N_LABELS = 200
+"""Labels of a column that the page offers."""
 
 
 class OutdatedError(DataError):
@@ -67,6 +73,10 @@ class Desk:
             "freeze": lambda rules: session.freeze(rules),
             "thaw": lambda rules: session.thaw(rules),
             "move": lambda rule, to: session.move(rule, int(to)),
+            "constrain": lambda monotone=None, forbidden=(): session.constrain(
+                session.state.constraints.to_json()
+                | {"monotone": monotone or {}, "forbidden": forbidden}
+            ),
             "refit": lambda: session.refit(),
             "grow": lambda n_rules=1, check=None: session.grow(int(n_rules), check=check),
         }
@@ -74,6 +84,7 @@ class Desk:
     def state(self) -> dict[str, Any]:
         """Return all that the page shows of the model."""
         session, model = self.session, self.session.state.model
+        rows = None if session.state.form is None else session.state.form.rows
         return {
             "version": self.version,
             "title": self.title,
@@ -84,7 +95,11 @@ class Desk:
             "rules": [self._rule(place) for place in _printed_order(model)],
             "columns": [_describe(column) for column in model.schema],
             "figures": session.figures,
-            "n_rows": 0 if session.state.form is None else session.state.form.rows.n_rows,
+            "n_rows": 0 if rows is None else rows.n_rows,
+            "n_final": 0 if rows is None or rows.final is None else rows.final.n_rows,
+            "opening": session.log.describe_opening(),
+            "by": list(session.by),
+            "constraints": session.state.constraints.to_json(),
             "broken": session.state.broken(),
             "log": [entry.to_json() for entry in session.log.entries],
             "can": {"undo": session.can_undo, "redo": session.can_redo},
@@ -95,7 +110,7 @@ class Desk:
     def _rule(self, place: int) -> dict[str, Any]:
         model = self.session.state.model
         rule: Rule = model.rules[place]
-        conditions = getattr(rule.body, "conditions", ())
+        conditions = rule.body.conditions if isinstance(rule.body, Conjunction) else ()
         return {
             "number": model.numbers[place],
             "text": body_text(model, rule),
@@ -105,15 +120,17 @@ class Desk:
             "head": rule.head.text(model.head_names) if model.head_names else "",
             "rows": rule.coverage.support,
             "frozen": self.session.state.frozen[place],
-            "conditions": [
-                {"text": str(c), "column": c.column, "cut": _cut_of(c)} for c in conditions
-            ],
+            "conditions": [_describe_condition(condition) for condition in conditions],
             "columns": list(rule.body.columns),
         }
 
-    def preview(self, edit: dict[str, Any], version: int) -> dict[str, Any]:
-        """Return what an edit would change."""
+    def preview(
+        self, edit: dict[str, Any], version: int, by: Sequence[str] | None = None
+    ) -> dict[str, Any]:
+        """Return what an edit would change, for the labels of the columns `by` too."""
         self._check(version)
+        if by is not None:
+            self.session.compare_by(by)
         return self._preview(edit).to_json()
 
     def _preview(self, edit: dict[str, Any]) -> Preview:
@@ -146,9 +163,18 @@ class Desk:
 
     def _changed(self) -> dict[str, Any]:
         self.version += 1
-        data = json.dumps([entry.to_json() for entry in self.session.log.entries])
-        replace_file(self.autosaved, data.encode())
+        self._keep()
         return self.state()
+
+    def _keep(self) -> None:
+        """Write the log beside the model, for the next start if this one ends early."""
+        replace_file(self.autosaved, json.dumps(self.session.log.to_json()).encode())
+
+    def open_final(self, version: int) -> dict[str, Any]:
+        """Compare the given and the current model on the final part, and count it."""
+        self._check(version)
+        changes = [change.to_json() for change in self.session.open_final()]
+        return {"figures": changes, "state": self._changed()}
 
     def _check(self, version: int) -> None:
         if version != self.version:
@@ -157,17 +183,25 @@ class Desk:
     def unsaved(self) -> list[LogEntry]:
         """Return the edits of a session that ended without being saved."""
         try:
-            found = [LogEntry.from_json(one) for one in json.loads(self.autosaved.read_text())]
-        except (OSError, ValueError, TypeError):
+            log = EditLog.from_json(json.loads(self.autosaved.read_text()))
+        except (OSError, ValueError, DataError):
             return []
-        known = len(self.session.log.entries)
-        return found[known:]
+        return [entry for entry in log.entries if entry not in self.session.log.entries]
 
     def resume(self) -> dict[str, Any]:
-        """Make the edits of a session that was not saved again."""
+        """Make the edits of a session that was not saved again; name those that do not fit."""
+        left_out = []
         for entry in self.unsaved():
-            self.session.apply(edit_of(entry.edit.to_json()), entry.reason, entry.author)
-        return self._changed()
+            try:
+                self.session.apply(edit_of(entry.edit.to_json()), entry.reason, entry.author)
+            except DataError as error:
+                left_out.append(f"{entry.text}: {error}")
+        return {"state": self._changed(), "left_out": left_out}
+
+    def discard(self) -> dict[str, Any]:
+        """Forget the edits of a session that was not saved."""
+        self.autosaved.unlink(missing_ok=True)
+        return self.state()
 
     def save(self, version: int, *, replaces: bool = False) -> dict[str, Any]:
         """Write the model to its file, unless another program has changed the file."""
@@ -181,39 +215,36 @@ class Desk:
         self.autosaved.unlink(missing_ok=True)
         return self.state()
 
-    def column(self, name: str) -> dict[str, Any]:
-        """Return the distribution of a column and the mean answer along it."""
-        rows = self.session.state.data.rows
+    def column(self, name: str, head: str = "") -> dict[str, Any]:
+        """Return the distribution of a column, the mean answer along it, and its thresholds.
+
+        With classes the answer is the share of the class `head`, by default the last one.
+        """
+        rows, names = self.session.state.data.rows, list(self.session.state.model.head_names)
         if name not in rows.table.schema:
             raise DataError(f"there is no column {name!r}.")
-        column = rows.table[name]
-        truth = rows.targets.astype(np.float64)
-        if self.session.state.model.n_classes is not None:
-            truth = (truth == self.session.state.model.n_classes - 1).astype(np.float64)
-        if column.schema.type.ordered:
-            known = ~np.isnan(column.values)
-            bins = bin_column(column, N_BINS)
-            places = np.searchsorted(bins.high, column.values[known])
-            places = np.minimum(places, len(bins) - 1)
-            ends = list(zip(bins.low.tolist(), bins.high.tolist(), strict=True))
-            labels = [
-                write_number(low) if low == high else f"{write_number(low)} to {write_number(high)}"
-                for low, high in ends
-            ]
+        column, truth = rows.table[name], rows.targets.astype(np.float64)
+        if names:
+            code = names.index(head) if head in names else len(names) - 1
+            truth, shown = (truth == code).astype(np.float64), f"share of {names[code]}"
         else:
-            known, ends = column.values >= 0, []
-            places, labels = column.values[known], list(column.schema.labels)
-        counts = np.bincount(places, rows.weights[known], len(labels))
-        sums = np.bincount(places, (rows.weights * truth)[known], len(labels))
+            shown = "mean"
+        labels, places = _place(column)
+        known = places >= 0
+        counts = np.bincount(places[known], rows.weights[known], len(labels))
+        sums = np.bincount(places[known], (rows.weights * truth)[known], len(labels))
         means = np.divide(sums, counts, out=np.full(len(labels), np.nan), where=counts > 0)
-        shown = [None if np.isnan(mean) else mean for mean in means.tolist()]
         return {
             "column": name,
+            "name": write_name(name),
+            "mean": shown,
             "labels": labels,
-            "ends": ends,
+            "values": [write_label(label) for label in column.schema.labels[:N_LABELS]],
             "counts": counts.tolist(),
-            "means": shown,
+            "means": means.tolist(),
             "missing": float(rows.weights[~known].sum()),
+            "lows": _write_cuts(column, Op.GREATER_EQUAL),
+            "highs": _write_cuts(column, Op.LESS_EQUAL),
         }
 
     def suggest(self, rule: int, check: Callable[[], None]) -> list[dict[str, Any]]:
@@ -225,38 +256,77 @@ class Desk:
         self._check(version)
         return self._preview({"do": "grow", "n_rules": n_rules, "check": check}).to_json()
 
+    def steps_of(self, work: str, n_rules: int = 1) -> int:
+        """Return the number of steps of long work."""
+        folds = len(self.session.state.data.rows.folds)
+        return {"suggest": MOST_TRIED, "cuts": MOST_CUTS, "grow": folds * n_rules}[work]
+
     def cost(self, version: int) -> dict[str, Any]:
         """Write what fixed points cost."""
         self._check(version)
         return {"text": describe_cost(self.session.state)}
 
-    def cuts(self, rule: int, column: str, check: Callable[[], None]) -> list[tuple[float, float]]:
-        """Return the change of the loss along the threshold of a rule."""
-        return self.session.suggest_cuts(rule, column, check=check)
+    def cuts(
+        self, rule: int, column: str, check: Callable[[], None]
+    ) -> list[tuple[float, float, str]]:
+        """Return the change of the loss along the threshold of a rule, and each condition."""
+        session = self.session
+        own = session.state.model.rules[session.state.model.numbers.index(rule)]
+        found = session.suggest_cuts(own, column, check=check)
+        is_low = any(c.column == column and np.isfinite(c.low) for c in own.body.conditions)
+        side = Op.GREATER_EQUAL if is_low else Op.LESS_EQUAL
+        schema = session.state.model.schema[column]
+        return [(cut, change, _write_cut(schema, side, cut)) for cut, change in found]
 
 
 def _printed_order(model: Any) -> list[int]:
     return [int(i) for i in np.argsort(model.numbers)]
 
 
-def _cut_of(condition: Any) -> dict[str, Any] | None:
-    """Return the single threshold of a condition, to be moved by a slider."""
-    if not isinstance(condition, Range) or condition.kind != "numeric":
-        return None
-    low, high = np.isfinite(condition.low), np.isfinite(condition.high)
-    if low == high:
-        return None
-    sign = (">" if condition.low_open else ">=") if low else ("<" if condition.high_open else "<=")
-    return {"sign": sign, "value": condition.low if low else condition.high}
+def _describe_condition(condition: Any) -> dict[str, Any]:
+    """Return what the page edits: the ends of a range, or the labels of a set."""
+    plain: dict[str, Any] = {"text": str(condition), "column": condition.column}
+    if isinstance(condition, Range):
+        ends = {"low": condition.low, "high": condition.high}
+        plain |= {name: end for name, end in ends.items() if np.isfinite(end)}
+    elif isinstance(condition, Labels):
+        values = [write_label(label) for label in condition.labels]
+        plain |= {"values": values, "negated": condition.negated}
+    return plain
+
+
+def _place(column: Any) -> tuple[list[str], IntArray]:
+    """Return the names of the bars of a column and the bar of each row; -1 where it is missing."""
+    if not column.schema.type.ordered:
+        return list(map(str, column.schema.labels)), column.values.astype(np.int64)
+    bins, kind = bin_column(column, N_BINS), column.schema.type
+    places = np.minimum(np.searchsorted(bins.high, column.values), len(bins) - 1)
+    ends = zip(map(kind.write, bins.low.tolist()), map(kind.write, bins.high.tolist()), strict=True)
+    labels = [low if low == high else f"{low} to {high}" for low, high in ends]
+    return labels, np.where(np.isnan(column.values), -1, places)
+
+
+def _write_cuts(column: Any, side: Op) -> list[tuple[float, str]]:
+    """Return the thresholds between the bars, each with the condition that it makes."""
+    if not column.schema.type.ordered:
+        return []
+    bins = bin_column(column, N_BINS)
+    cuts = [bins.cut(i, i + 1, side, "short") for i in range(len(bins) - 1)]
+    return [(cut, _write_cut(column.schema, side, cut)) for cut in cuts]
+
+
+def _write_cut(column: Any, side: Op, cut: float) -> str:
+    if side == Op.GREATER_EQUAL:
+        return str(Range(column.name, low=cut, kind=column.kind))
+    return str(Range(column.name, high=cut, kind=column.kind))
 
 
 def _describe(column: Any) -> dict[str, Any]:
     return {
         "name": column.name,
-        "kind": column.kind,
+        "text": write_name(column.name),
         "ordered": column.type.ordered,
-        "labels": list(column.labels[:200]),
-        "more": write_count(max(len(column.labels) - 200, 0), "more label"),
+        "labels": [write_label(label) for label in column.labels[:N_LABELS]],
     }
 
 

@@ -11,7 +11,7 @@ from rulewright.data import DataError
 from rulewright.evidence import Change, compare_figures, influenced_figures
 from rulewright.model import ClassModel, align_cells
 from rulewright.rules import write_percent
-from rulewright.workbench.edits import name_of
+from rulewright.workbench.names import name_of
 from rulewright.workbench.preview import figure_lines
 from rulewright.workbench.rows import judge_rows, read_rows
 

@@ -11,112 +11,28 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rulewright.data import DataError
 from rulewright.model import DecisionList, RegressionRules
 from rulewright.rules import (
     Adds,
     And,
     Conjunction,
-    Contradiction,
-    Coverage,
     Formula,
     Head,
     Not,
-    NumberCoverage,
     Or,
     Range,
     Rule,
     Says,
     normalise,
     parse_condition,
-    parse_conjunction,
-    parse_formula,
 )
 from rulewright.search import Constraints
+from rulewright.workbench.forms import with_value
+from rulewright.workbench.names import EditError, RuleName, any_rule, place_of, read_body
 from rulewright.workbench.state import RuleChange, State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-class EditError(DataError):
-    """An edit that cannot be made: what is wrong, and what to do."""
-
-
-@dataclass(frozen=True)
-class RuleName:
-    """The name of a rule in a log: its conditions, and the classes that its points are for."""
-
-    text: str
-    classes: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.text} -> {self.classes}" if self.classes else self.text
-
-
-def name_of(model: Any, place: int) -> RuleName:
-    """Return the name of a rule."""
-    rule = model.rules[place]
-    needs_class = isinstance(rule.outcome, Adds) and model.n_classes is not None
-    return RuleName(str(rule.body), rule.head.text(model.class_names) if needs_class else "")
-
-
-def place_of(model: Any, name: RuleName) -> int:
-    """Find a rule by its name; an EditError if there is none."""
-    for place in range(len(model.rules)):
-        if name_of(model, place) == name:
-            return place
-    raise EditError(f"the model has no rule '{name}'. print(model) lists the rules.")
-
-
-def find_rule(model: Any, wanted: Any) -> RuleName:
-    """Find a rule by its printed number, its conditions as text, or the rule itself."""
-    names = [name_of(model, place) for place in range(len(model.rules))]
-    if isinstance(wanted, RuleName):
-        place_of(model, wanted)
-        return wanted
-    if isinstance(wanted, Rule):
-        wanted = str(wanted.body)
-    if isinstance(wanted, str):
-        text = str(read_body(wanted, model))
-        found = [name for name in names if name.text == text]
-    else:
-        found = [n for n, number in zip(names, model.numbers, strict=True) if number == wanted]
-    if not found:
-        raise EditError(
-            f"there is no rule {wanted!r}. Name a rule by its printed number, 1 to {len(names)}, "
-            "or by its conditions."
-        )
-    if len(found) > 1:
-        raise EditError(f"{len(found)} rules have the conditions {wanted!r}: use their numbers.")
-    return found[0]
-
-
-def read_body(text: str, model: Any) -> Formula:
-    """Read conditions and check that the model has their columns and labels."""
-    try:
-        body = parse_formula(text)
-        if isinstance(body, And):  # conditions on one column that do not merge
-            parse_conjunction(text)
-    except Contradiction as error:
-        raise EditError(f"no row can satisfy {text!r}: {error}") from None
-    except ValueError as error:
-        raise EditError(f"{text!r} is not a condition: {error}") from None
-    try:
-        model.with_rules([replace(_any_rule(model), body=body)])
-    except ValueError as error:
-        raise EditError(f"{text!r} does not fit the columns of the model: {error}") from None
-    return body
-
-
-def _any_rule(model: Any) -> Rule:
-    """Return a rule that adds nothing."""
-    if model.n_classes is None:
-        return Rule(Conjunction(), Adds(Head(0, 0), 0.0), NumberCoverage(0.0, 0.0, 0.0, "given"))
-    coverage = Coverage.of((0.0,) * model.n_classes, "given")
-    if isinstance(model, DecisionList):
-        return Rule(Conjunction(), Says(model.default), coverage)
-    return Rule(Conjunction(), Adds(Head(0, 0), 0.0), coverage)
 
 
 def go_on() -> None:
@@ -141,7 +57,7 @@ class Edit(ABC):
     def rules(self) -> tuple[RuleName, ...]:
         """The rules that the edit names."""
         own = [getattr(self, item.name) for item in fields(self)]  # type: ignore[arg-type]
-        flat = [one for value in own for one in (value if isinstance(value, tuple) else (value,))]
+        flat = [one for value in own for one in (value if type(value) is tuple else (value,))]
         return tuple(one for one in flat if isinstance(one, RuleName))
 
     def to_json(self) -> dict[str, Any]:
@@ -235,7 +151,7 @@ class Add(Edit):
     def apply(self, state: State) -> State:
         """Add the rule at the end, or in a list before the rule at a place."""
         model, changes = state.model, state.unchanged
-        rule = replace(_any_rule(model), body=read_body(self.text, model))
+        rule = replace(any_rule(model), body=read_body(self.text, model))
         if isinstance(model, DecisionList):
             return self._add_to_list(state, rule)
         heads = self._heads(model)
@@ -426,11 +342,7 @@ class SetPoints(Edit):
         if not np.isfinite(self.points):
             raise EditError(f"points={self.points} must be finite.")
         changes, place = state.unchanged, place_of(state.model, self.name)
-        rule = changes[place].rule
-        assert isinstance(rule.outcome, Adds)
-        ratio = rule.outcome.otherwise / rule.outcome.value if rule.outcome.value else 0.0
-        adds = Adds(rule.head, self.points, ratio * self.points)
-        rule = rule.with_outcome(adds)
+        rule = with_value(changes[place].rule, self.points)
         changes[place] = RuleChange(rule, place, is_frozen=True, sets_points=True)
         return state.with_rules(changes)
 
@@ -447,14 +359,10 @@ class Freeze(Edit):
     names: tuple[RuleName, ...]
 
     def apply(self, state: State) -> State:
-        """Freeze the rules; in every fold they have the points of the model."""
+        """Freeze the rules; without each fold they keep the points that were fitted so."""
         places = {place_of(state.model, name) for name in self.names}
-        return state.with_rules(
-            [
-                change._replace(is_frozen=True, sets_points=True) if i in places else change
-                for i, change in enumerate(state.unchanged)
-            ]
-        )
+        frozen = tuple(own or i in places for i, own in enumerate(state.frozen))
+        return replace(state, frozen=frozen)
 
     def describe(self) -> str:
         """Name the rules."""

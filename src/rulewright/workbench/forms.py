@@ -7,8 +7,9 @@ list have class shares, which are counted on the rows that reach them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,11 +33,15 @@ if TYPE_CHECKING:
     from rulewright.rules import Rows
     from rulewright.workbench.rows import SessionRows
 
+MOST_GROUPINGS = 8
+"""Number of models whose groups of rows are kept: previews return to the same few."""
+
 L2 = 1.0
 """Ridge penalty of refitted points, in rows."""
 
 
-class Groups(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Groups:
     """Rows grouped by the rules that apply: rows of a group have equal scores.
 
     Attributes
@@ -59,8 +64,12 @@ class Groups(NamedTuple):
 
     def training_sums(self, fold: int | None) -> FloatArray:
         """Return the sums of all rows, or of the rows that a fold trains on."""
+        return self._total if fold is None else self._total - self.sums[:, fold]
+
+    @cached_property
+    def _total(self) -> FloatArray:
         total: FloatArray = self.sums.sum(axis=1)
-        return total if fold is None else total - self.sums[:, fold]
+        return total
 
 
 class EditableForm(ABC):
@@ -78,6 +87,7 @@ class EditableForm(ABC):
 
     def __init__(self, model: Any, rows: SessionRows, l2: float = L2) -> None:
         self.rows, self.l2 = rows, l2
+        self._groups: dict[Any, Groups] = {}
         self.counted: Rows = "training" if _are_training_rows(model, rows) else "given"
 
     @abstractmethod
@@ -129,8 +139,16 @@ class EditableForm(ABC):
     def coverage(self, covered: BoolArray) -> Coverage | NumberCoverage:
         """Count rows that a rule covers."""
 
-    def group(self, model: Any) -> Groups:
-        """Group the rows by the rules of a model."""
+    def groups_of(self, model: Any) -> Groups:
+        """Group the rows by the rules of a model; models with the same conditions share groups."""
+        key = tuple((rule.body.key, _ratio(rule)) for rule in model.rules)
+        found = self._groups.pop(key, None) or self._group(model)
+        self._groups[key] = found
+        for oldest in list(self._groups)[:-MOST_GROUPINGS]:
+            self._groups.pop(oldest, None)
+        return found
+
+    def _group(self, model: Any) -> Groups:
         ratios = [_ratio(rule) for rule in model.rules]
         bodies = [rule.body for rule in model.rules]
         held = [self.rows.holds(body) for body in bodies]
@@ -160,13 +178,21 @@ class EditableForm(ABC):
 
 
 def _ratio(rule: Rule) -> float:
-    """Return what a rule adds where it is known not to apply, as a share of its points."""
+    """Return what a rule adds where it is known not to apply, as a share of its points.
+
+    It is rounded, so that it does not depend on the points.
+    """
     adds = rule.outcome
-    return adds.otherwise / adds.value if isinstance(adds, Adds) and adds.value else 0.0
+    if not isinstance(adds, Adds) or not adds.value:
+        return 0.0
+    return float(f"{adds.otherwise / adds.value:.12g}")
 
 
-def _with_value(rule: Rule, value: float) -> Rule:
+def with_value(rule: Rule, value: float) -> Rule:
+    """Return a rule with other points."""
     assert isinstance(rule.outcome, Adds)
+    if rule.outcome.value == value:
+        return rule
     return rule.with_outcome(Adds(rule.head, value, _ratio(rule) * value))
 
 
@@ -191,7 +217,7 @@ class AdditiveForm(EditableForm):
 
     def with_points(self, model: AdditiveRules, points: Points) -> AdditiveRules:
         """Return the model with other points and intercepts."""
-        made = [_with_value(*pair) for pair in zip(model.rules, points.rules.tolist(), strict=True)]
+        made = [with_value(*pair) for pair in zip(model.rules, points.rules.tolist(), strict=True)]
         return replace(model, rules=tuple(made), intercepts=tuple(points.start.tolist()))
 
     def calibrate(self, model: AdditiveRules, scores: FloatArray) -> AdditiveRules:
@@ -234,7 +260,7 @@ class NumberForm(EditableForm):
 
     def with_points(self, model: RegressionRules, points: Points) -> RegressionRules:
         """Return the model with other numbers."""
-        made = [_with_value(*pair) for pair in zip(model.rules, points.rules.tolist(), strict=True)]
+        made = [with_value(*pair) for pair in zip(model.rules, points.rules.tolist(), strict=True)]
         return replace(model, rules=tuple(made), intercept=float(points.start[0]))
 
     def _objective(self, model: RegressionRules, groups: Groups, sums: FloatArray) -> Objective:

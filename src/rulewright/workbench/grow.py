@@ -13,7 +13,8 @@ from rulewright.model import DecisionList
 from rulewright.rules import Adds, Coverage, Head, NumberCoverage, Rule
 from rulewright.search import RuleGrower, SearchLimits
 from rulewright.weighting import LogLikelihood, fine_unit
-from rulewright.workbench.edits import EDITS, Edit, EditError, go_on
+from rulewright.workbench.edits import EDITS, Edit, go_on
+from rulewright.workbench.names import EditError
 from rulewright.workbench.state import RuleChange, State
 
 if TYPE_CHECKING:

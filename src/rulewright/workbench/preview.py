@@ -80,6 +80,33 @@ class Preview:
         weights, n_classes = self.after.data.rows.weights, self.model.n_classes or 0
         return compare_figures(self.before.figures, self.after.figures, weights, n_classes)
 
+    def measure(self) -> None:
+        """Compute figures, cost and predictions now, not when they are first shown."""
+        for name in ("figures", "cost", "changed") if self.has_rows else ():
+            getattr(self, name)
+
+    @cached_property
+    def cost(self) -> str:
+        """What points cost that the edit fixes, against fitted ones; empty if it fixes none."""
+        if not self.has_rows or self.model.in_order:
+            return ""
+        known = {(rule.body.key, rule.outcome) for rule in self.before.frozen_rules}
+        fixed = [
+            place
+            for place, rule in enumerate(self.model.rules)
+            if self.after.frozen[place] and (rule.body.key, rule.outcome) not in known
+        ]
+        if not fixed:
+            return ""
+        fitted, (first, *_) = self.after.cost_of_fixing(fixed)
+        of_each = [
+            f"{held.outcome.value:+.4g} instead of {free.outcome.value:+.4g}"
+            for held, free in zip(self.model.rules, fitted.model.rules, strict=True)
+            if held.outcome != free.outcome
+        ]
+        values = of_each[0] if len(of_each) == 1 else f"points of {len(fixed)} rules"
+        return f"fixing {values} changes {first.name} by {_change_text(first)}"
+
     @cached_property
     def changed(self) -> BoolArray:
         """Rows of the session whose prediction changes: the class, or the number."""
@@ -139,7 +166,7 @@ class Preview:
         plain: dict[str, Any] = {
             "edit": self.edit.to_json(),
             "text": self.edit.describe(),
-            "rules": {"before": len(self.before.model), "after": len(self.model)},
+            "sizes": self._sizes,
             "broken": self.broken,
         }
         if not self.has_rows:
@@ -152,12 +179,26 @@ class Preview:
             "examples": self.examples,
             "values": self.example_values,
             "groups": [group.to_json() for group in self.groups],
+            "cost": self.cost,
+        }
+
+    @property
+    def _sizes(self) -> dict[str, list[int]]:
+        """Numbers of rules and conditions, before and after."""
+        models = self.before.model, self.model
+        return {
+            "rules": [len(model) for model in models],
+            "conditions": [
+                sum(len(rule.body.conditions) for rule in model.rules) for model in models
+            ],
         }
 
     def __str__(self) -> str:
-        lines = [self.edit.describe(), f"rules: {len(self.before.model)} -> {len(self.model)}"]
+        sizes = [f"{name}: {old} -> {new}" for name, (old, new) in self._sizes.items()]
+        lines = [self.edit.describe(), ", ".join(sizes)]
         if self.has_rows:
             lines += [*figure_lines(self.figures), self._decisions()]
+            lines += [self.cost] if self.cost else []
             lines += _group_lines(self.groups)
         lines += [f"breaks a constraint: {line}" for line in self.broken]
         return "\n".join(lines)
@@ -174,13 +215,14 @@ class Preview:
 
 
 def describe_cost(state: State) -> str:
-    """Write what fixed points cost compared with fitted ones; nothing if none is fixed."""
+    """Write what all fixed points cost compared with a refit of all; nothing if none is fixed."""
     n = sum(state.frozen)
     if state.form is None or not n:
         return ""
     first, *_ = state.cost_of_freezing()
-    whose = "1 rule cost" if n == 1 else f"{n} rules cost"
-    return f"fixed points of {whose} {first.name} {_change_text(first)} against fitted points"
+    noun = "1 rule" if n == 1 else f"{n} rules"
+    change = _change_text(first)
+    return f"after a refit, the fixed points of {noun} change {first.name} by {change}"
 
 
 def figure_lines(figures: Sequence[Change], title: str = "held-out figures") -> list[str]:

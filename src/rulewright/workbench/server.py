@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from rulewright.data import DataError, optional
 from rulewright.workbench.desk import Desk, OutdatedError
+from rulewright.workbench.threads import one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 """Content security policy: nothing from elsewhere, no inline scripts."""
@@ -34,7 +35,8 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
-STATIC = {"app.js": "text/javascript", "style.css": "text/css"}
+SCRIPTS = ("app", "charts", "complete", "dom", "editor", "preview")
+STATIC = {"style.css": "text/css", **{f"{name}.js": "text/javascript" for name in SCRIPTS}}
 
 MOST_BYTES = 1_000_000
 """Maximum size of a request."""
@@ -47,7 +49,8 @@ class CancelledError(Exception):
 class Job:
     """Long work in a thread: its progress, and its result or error."""
 
-    def __init__(self, work: Callable[[Callable[[], None]], Any]) -> None:
+    def __init__(self, work: Callable[[Callable[[], None]], Any], total: int) -> None:
+        self.total = total
         self.steps, self.is_done, self.is_cancelled = 0, False, False
         self.result: Any = None
         self.error = ""
@@ -72,7 +75,8 @@ class Job:
     def to_json(self) -> dict[str, Any]:
         """Return the progress as plain data."""
         return {
-            "steps": self.steps,
+            "steps": min(self.steps, self.total),
+            "total": self.total,
             "done": self.is_done,
             "error": self.error,
             "result": self.result,
@@ -102,13 +106,15 @@ class Workbench:
         self._report = report
         self.jobs: dict[str, Job] = {}
         self._tasks: dict[str, Callable[..., Any]] = {
-            "state": lambda: {**desk.state(), "unsaved": len(desk.unsaved())},
+            "state": lambda: {**desk.state(), "unsaved": [one.text for one in desk.unsaved()]},
             "preview": desk.preview,
             "apply": desk.apply,
             "undo": desk.undo,
             "redo": desk.redo,
             "save": desk.save,
             "resume": desk.resume,
+            "discard": desk.discard,
+            "open_final": desk.open_final,
             "column": desk.column,
             "start": self._start,
             "job": lambda job: self._job(job).to_json(),
@@ -128,7 +134,8 @@ class Workbench:
             raise DataError(f"there is no work {work!r}.")
         name = secrets.token_hex(8)
         self.jobs = {key: job for key, job in self.jobs.items() if not job.is_done}
-        self.jobs[name] = Job(lambda check: works[work](**asked, check=check))
+        total = self.desk.steps_of(work, asked.get("n_rules", 1))
+        self.jobs[name] = Job(lambda check: works[work](**asked, check=check), total)
         return {"job": name}
 
     def _job(self, name: str) -> Job:
@@ -244,7 +251,8 @@ class Workbench:
             await serving
 
         self.server = server
-        _run(run())
+        with one_thread():
+            _run(run())
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:

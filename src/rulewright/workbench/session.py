@@ -12,14 +12,16 @@ from rulewright.data import DataError, ModelWarning
 from rulewright.evidence import compare_figures, influenced_figures
 from rulewright.model import EDITS_NOTE
 from rulewright.workbench import edits as kinds
-from rulewright.workbench.edits import Edit, RuleName, find_rule
+from rulewright.workbench.edits import Edit
 from rulewright.workbench.forms import L2
 from rulewright.workbench.grow import Grow
-from rulewright.workbench.log import EditLog, add_entry, strip_log
+from rulewright.workbench.log import EditLog, make_entry, strip_log
+from rulewright.workbench.names import EditError, RuleName, find_rule, name_of
 from rulewright.workbench.preview import Preview
 from rulewright.workbench.rows import SessionRows, judge_rows, read_rows
 from rulewright.workbench.state import State
-from rulewright.workbench.suggest import Suggestion, cut_losses, suggest_rules
+from rulewright.workbench.suggest import MOST_CUTS, Suggestion, cut_losses, suggest_rules
+from rulewright.workbench.threads import on_one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -74,6 +76,7 @@ class Session:
     (3, ['income <= 2050 and amount >= 9400'])
     """
 
+    @on_one_thread
     def __init__(
         self,
         model: Any,
@@ -98,18 +101,31 @@ class Session:
         rows = None
         if X is not None:
             rows = SessionRows(read_rows(model, X, y, sample_weight), holdout, cv, random_state)
-            _check_groups(rows, by)
-        self.by, self.author = tuple(by), author
-        self._past = [State.start(model, rows, l2)]
+        self.author = author
+        log = EditLog(model.content()) if known is None else known
+        names = [name_of(model, place) for place in range(len(model))]
+        frozen = tuple(name in log.frozen for name in names)
+        self._past = [State.start(model, rows, l2, frozen)]
         self._future: list[State] = []
-        data = "" if rows is None else rows.digest
         settings = {"holdout": holdout, "l2": l2, "random_state": random_state}
         if isinstance(cv, int):
             settings["cv"] = cv
-        if known is None:
-            known = EditLog(model.content(), data, settings=settings)
-        self._logs = [replace(known, data=data)]
+        self._logs = [log.begin("" if rows is None else rows.digest, settings)]
         self._undone: list[EditLog] = []
+        self.compare_by(by)
+
+    def compare_by(self, by: Sequence[str]) -> None:
+        """Let previews compare the labels of nominal columns."""
+        schema = (
+            self.state.model.schema
+            if self.state.form is None
+            else self.state.form.rows.table.schema
+        )
+        for name in by:
+            if name not in schema or schema[name].type.ordered:
+                nominal = ", ".join(c.name for c in schema if not c.type.ordered)
+                raise DataError(f"by: {name!r} is not a nominal column. Nominal: {nominal}.")
+        self.by = tuple(by)
 
     @property
     def state(self) -> State:
@@ -123,9 +139,9 @@ class Session:
 
     @property
     def model(self) -> Any:
-        """The current model, with the log in its summary if there are edits."""
+        """The current model, with the log in its summary if there is anything in it."""
         model = self.state.model
-        if not self.log.entries:
+        if not self.log.entries and not self.log.opened:
             return model
         return model.with_summary({**model.summary, EDITS_NOTE: self.log.to_json()})
 
@@ -142,8 +158,7 @@ class Session:
     @property
     def frozen(self) -> list[str]:
         """Conditions of the rules that are held fixed."""
-        pairs = zip(self.state.model.rules, self.state.frozen, strict=True)
-        return [str(rule.body) for rule, is_frozen in pairs if is_frozen]
+        return [str(rule.body) for rule in self.state.frozen_rules]
 
     @property
     def figures(self) -> dict[str, float]:
@@ -152,9 +167,12 @@ class Session:
             return {}
         return {key: figure.value for key, figure in self.state.figures.items()}
 
+    @on_one_thread
     def preview(self, edit: Edit) -> Preview:
         """Return what an edit would change."""
-        return Preview(edit, self.state, edit.apply(self.state), self.by)
+        found = Preview(edit, self.state, edit.apply(self.state), self.by)
+        found.measure()
+        return found
 
     def apply(self, preview: Preview | Edit, reason: str = "", author: str | None = None) -> None:
         """Make a previewed edit; it must belong to the current model."""
@@ -168,7 +186,10 @@ class Session:
             figures = {key: figure.value for key, figure in after.figures.items()}
         models = (self.state.model, after.model)
         author = self.author if author is None else author
-        self._logs.append(add_entry(self.log, preview.edit, models, author, reason, figures))
+        entry = make_entry(preview.edit, models, author, reason, figures)
+        names = [name_of(after.model, place) for place, held in enumerate(after.frozen) if held]
+        log = replace(self.log, entries=(*self.log.entries, entry), frozen=tuple(names))
+        self._logs.append(log)
         self._past.append(after)
         self._future.clear()
         self._undone.clear()
@@ -257,6 +278,7 @@ class Session:
         """
         return self.preview(Grow(n_rules, max_conditions, check or kinds.go_on))
 
+    @on_one_thread
     def suggest(
         self, rule: Any, n: int = 10, check: Callable[[], None] | None = None
     ) -> list[Suggestion]:
@@ -266,16 +288,19 @@ class Session:
         """
         return suggest_rules(self.state, self._name(rule), n, check or kinds.go_on)
 
+    @on_one_thread
     def suggest_cuts(
-        self, rule: Any, column: str, n: int = 40, check: Callable[[], None] | None = None
+        self, rule: Any, column: str, n: int = MOST_CUTS, check: Callable[[], None] | None = None
     ) -> list[tuple[float, float]]:
         """Return thresholds of a column in a rule, each with the change of the held-out loss."""
         return cut_losses(self.state, self._name(rule), column, n, check or kinds.go_on)
 
+    @on_one_thread
     def cost_of_freezing(self) -> list[Change]:
         """Return what the frozen points cost: figures with all points free, and with them."""
         return self.state.cost_of_freezing()
 
+    @on_one_thread
     def open_final(self) -> list[Change]:
         """Compare the start model and the current one on the final part; the log counts it."""
         rows = None if self.state.form is None else self.state.form.rows.final
@@ -296,13 +321,6 @@ class Session:
         return tuple(map(self._name, several))
 
 
-def _check_groups(rows: SessionRows, by: Sequence[str]) -> None:
-    for name in by:
-        if name not in rows.table.schema or rows.table.schema[name].type.ordered:
-            nominal = [c.name for c in rows.table.schema if not c.type.ordered]
-            raise DataError(f"by: {name!r} is not a nominal column. Nominal: {', '.join(nominal)}.")
-
-
 def replay(
     log: EditLog, X: Any, y: Any = None, *, model: RuleModel | Any = None, **options: Any
 ) -> Session:
@@ -320,18 +338,21 @@ def replay(
     **options
         Further options of `Session`.
     """
-    start = log.start_model if model is None else model
-    session = Session(start, X, y, **{**log.settings, **options})
-    for entry in log.entries:
-        try:
-            preview = session.preview(entry.edit)
-        except kinds.EditError as error:
-            if model is None:
-                raise
-            _warn_left_out(entry.text, error)
-            continue
-        session.apply(preview, entry.reason, entry.author)
-    return session
+    made = log.start_model if model is None else model
+    for session, entries in log.by_session():
+        rows = (X, y) if session.data or model is not None else ()
+        opened = Session(made, *rows, **{**session.settings, **options})
+        for entry in entries:
+            try:
+                preview = opened.preview(entry.edit)
+            except EditError as error:
+                if model is None:
+                    raise
+                _warn_left_out(entry.text, error)
+                continue
+            opened.apply(preview, entry.reason, entry.author)
+        made = opened.model
+    return opened
 
 
 def _warn_left_out(text: str, error: Exception) -> None:

@@ -10,9 +10,10 @@ import numpy as np
 
 from rulewright.data import DataError
 from rulewright.evidence import compare_figures, influenced_figures
-from rulewright.rules import Adds, Conjunction, Range, Rule
+from rulewright.rules import Adds, Rule, Says
 from rulewright.search import Constraints
-from rulewright.workbench.forms import FORMS, EditableForm, Groups
+from rulewright.workbench.compliance import required_sign, violations
+from rulewright.workbench.forms import FORMS, EditableForm
 from rulewright.workbench.rows import judge_rows
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class RuleChange(NamedTuple):
         Whether the model has the points of this rule without each fold too.
     by_fold : tuple of Rule or None
         What the same growth finds without each fold.
+    joins : tuple of int
+        Places of other rules that became equal to this one: their points are added.
     """
 
     rule: Rule
@@ -61,6 +64,18 @@ class RuleChange(NamedTuple):
     refits: bool = False
     sets_points: bool = False
     by_fold: tuple[Rule, ...] | None = None
+    joins: tuple[int, ...] = ()
+
+    def join(self, other: RuleChange) -> RuleChange:
+        """Return this rule with the points of an equal one; in a list the first one counts."""
+        assert other.source is not None
+        if isinstance(self.rule.outcome, Says):
+            return self
+        return self._replace(
+            rule=_with_sum(self.rule, [self.rule, other.rule]),
+            is_frozen=self.is_frozen or other.is_frozen,
+            joins=(*self.joins, other.source),
+        )
 
     def on_fold(self, fold: int, before: Any, model: Any) -> Rule:
         """Return the rule without a fold, given the models of the fold and of all rows before."""
@@ -69,7 +84,26 @@ class RuleChange(NamedTuple):
         own: Rule = before.rules[self.source]
         if self.rule.body != model.rules[self.source].body:
             own = replace(own, body=self.rule.body)
+        if self.joins:
+            own = _with_sum(own, [own, *(before.rules[place] for place in self.joins)])
         return own.with_outcome(self.rule.outcome) if self.sets_points else own
+
+
+def _with_sum(rule: Rule, rules: list[Rule]) -> Rule:
+    """Return a rule with the sum of the points of rules."""
+    own = [one.outcome for one in rules if isinstance(one.outcome, Adds)]
+    sums = sum(adds.value for adds in own), sum(adds.otherwise for adds in own)
+    return rule.with_outcome(Adds(rule.head, *sums))
+
+
+def _join_equal(changes: Sequence[RuleChange]) -> list[RuleChange]:
+    """Join rules with the same conditions and classes."""
+    found: dict[Any, RuleChange] = {}
+    for change in changes:
+        head = None if isinstance(change.rule.outcome, Says) else change.rule.head
+        key = change.rule.body.key, head
+        found[key] = found[key].join(change) if key in found else change
+    return list(found.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,20 +132,22 @@ class State:
     constraints: Constraints
 
     @classmethod
-    def start(cls, model: Any, rows: SessionRows | None, l2: float) -> State:
-        """Return the first state: all points are refitted without each fold."""
+    def start(
+        cls, model: Any, rows: SessionRows | None, l2: float, frozen: tuple[bool, ...]
+    ) -> State:
+        """Return the first state: points that are not frozen are refitted without each fold."""
         if type(model) not in FORMS:
             known = ", ".join(form.__name__ for form in FORMS)
             raise DataError(f"{type(model).__name__} cannot be edited. Models that can: {known}.")
         form = None if rows is None else FORMS[type(model)](model, rows, l2)
         given = model.summary.get("constraints")
         constraints = Constraints.of(given if isinstance(given, dict) else None)
-        state = cls(model, form, (), (False,) * len(model), constraints)
+        state = cls(model, form, (), frozen, constraints)
         if form is None:
             return state
-        every = np.ones(len(model), dtype=np.bool_)
+        groups, free = form.groups_of(model), ~np.array(frozen, dtype=np.bool_)
         folds = [
-            form.refit(model, state.groups_of(model), every, state.signs_of(model), fold)
+            form.refit(model, groups, free, state.signs_of(model), fold)
             for fold in range(len(form.rows.folds))
         ]
         return replace(state, folds=tuple(folds))
@@ -122,17 +158,6 @@ class State:
         if self.form is None:
             raise DataError("this needs the rows: open the session with X and y.")
         return self.form
-
-    def groups_of(self, model: Any) -> Groups:
-        """Group the rows by the rules of a model; models with the same conditions share groups."""
-        key = tuple(rule.body.key for rule in model.rules)
-        if key not in self._groups:
-            self._groups[key] = self.data.group(model)
-        return self._groups[key]
-
-    @cached_property
-    def _groups(self) -> dict[Any, Groups]:
-        return {}
 
     def signs_of(self, model: Any) -> IntArray:
         """Return the sign that the points of each rule must keep; 0 for none."""
@@ -147,6 +172,7 @@ class State:
 
     def with_rules(self, changes: Sequence[RuleChange]) -> State:
         """Return the state with other rules; points that the edit makes are fitted alone."""
+        changes = _join_equal(changes)
         rules = [self._count(change) for change in changes]
         frozen = tuple(change.is_frozen for change in changes)
         model = self.model.with_rules(rules).with_summary(self._kept_notes)
@@ -176,7 +202,7 @@ class State:
         """Fit the points of some rules, on all rows and without each fold."""
 
         def fit(model: Any, fold: int | None) -> Any:
-            groups, signs = self.groups_of(model), self.signs_of(model)
+            groups, signs = self.data.groups_of(model), self.signs_of(model)
             return self.data.refit(model, groups, free, signs, fold, moves_start)
 
         folds = tuple(fit(own, fold) for fold, own in enumerate(self.folds))
@@ -187,6 +213,20 @@ class State:
         """Fit all points that are not frozen, and the calibration by steps if there is one."""
         made = self.refit(~np.array(self.frozen, dtype=np.bool_))
         return replace(made, model=made.data.calibrate(made.model, made.held_out_scores))
+
+    @property
+    def frozen_rules(self) -> list[Rule]:
+        """The rules that are held fixed."""
+        pairs = zip(self.model.rules, self.frozen, strict=True)
+        return [rule for rule, is_frozen in pairs if is_frozen]
+
+    def cost_of_fixing(self, places: list[int]) -> tuple[State, list[Change]]:
+        """Fit the points of some rules alone, and return what the fixed points cost against it."""
+        free = np.isin(np.arange(len(self.frozen)), places)
+        fitted, weights = self.refit(free, moves_start=False), self.data.rows.weights
+        return fitted, compare_figures(
+            fitted.figures, self.figures, weights, self.model.n_classes or 0
+        )
 
     def cost_of_freezing(self) -> list[Change]:
         """Return figures of refits with all points free, and with the frozen ones."""
@@ -199,7 +239,7 @@ class State:
         """The scores of each row by the model that was fitted without its fold."""
         rows, scores = self.data.rows, None
         for fold, model in enumerate(self.folds):
-            groups = self.groups_of(model)
+            groups = self.data.groups_of(model)
             own = self.data.scores(model, groups)
             scores = np.empty((rows.n_rows, *own.shape[1:])) if scores is None else scores
             held_out = rows.fold_of_rows == fold
@@ -210,7 +250,7 @@ class State:
     @cached_property
     def scores(self) -> FloatArray:
         """The scores of the rows by the model itself."""
-        groups = self.groups_of(self.model)
+        groups = self.data.groups_of(self.model)
         found: FloatArray = self.data.scores(self.model, groups)[groups.of_rows]
         return found
 
@@ -245,53 +285,3 @@ class State:
             for place, rule in enumerate(self.model.rules)
             for why in violations(rule, self.model, self.constraints)
         ]
-
-
-def required_sign(rule: Rule, model: Any, constraints: Constraints) -> int | None:
-    """Return the sign that monotone columns require of a rule's points; None if none will do.
-
-    0 is any sign. With classes, higher values of an increasing column must not lower the last
-    class; only two classes, or heads of ordered ones, have a direction.
-    """
-    signs = set()
-    for name, direction in constraints.monotone.items():
-        if name not in rule.body.columns:
-            continue
-        side = _side(rule, name)
-        if side == 0:
-            return None
-        signs.add(side if direction == "increasing" else -side)
-    if not signs or not isinstance(rule.outcome, Adds):
-        return 0
-    if len(signs) > 1:
-        return None
-    raises_last = model.n_classes is None or rule.head.last == model.n_classes - 1
-    return signs.pop() * (1 if raises_last else -1)
-
-
-def _side(rule: Rule, column: str) -> int:
-    """Return 1 if a rule applies to all larger values of a column, -1 to all smaller ones, or 0."""
-    if not isinstance(rule.body, Conjunction):
-        return 0
-    own = next(c for c in rule.body.conditions if c.column == column)
-    if not isinstance(own, Range):
-        return 0
-    return int(np.isinf(own.high)) - int(np.isinf(own.low))
-
-
-def violations(rule: Rule, model: Any, constraints: Constraints) -> list[str]:
-    """Write which constraints a rule breaks."""
-    columns = set(rule.body.columns)
-    found = [
-        f"uses the forbidden column {name}" for name in constraints.forbidden if name in columns
-    ]
-    found += [
-        f"lacks the required column {name}" for name in constraints.required if name not in columns
-    ]
-    sign = required_sign(rule, model, constraints)
-    value = rule.outcome.value if isinstance(rule.outcome, Adds) else 0.0
-    if sign is None or value * sign < 0:
-        monotone = [name for name in constraints.monotone if name in columns]
-        directions = ", ".join(f"{constraints.monotone[name]} in {name}" for name in monotone)
-        found.append(f"is not {directions}")
-    return found

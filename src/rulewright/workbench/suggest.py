@@ -11,7 +11,7 @@ from rulewright.data import DataError
 from rulewright.encoding import bin_column
 from rulewright.kernels import Op
 from rulewright.rules import Conjunction, Formula, Labels, Range
-from rulewright.workbench.edits import EditError, RuleName, place_of
+from rulewright.workbench.names import EditError, RuleName, place_of
 from rulewright.workbench.state import RuleChange
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 MOST_TRIED = 24
 """Number of candidates whose loss is computed: the most similar ones."""
+
+MOST_CUTS = 40
+"""Number of thresholds that a loss curve has."""
 
 N_CUTS = 24
 """Number of thresholds per column."""

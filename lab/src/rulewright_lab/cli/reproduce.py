@@ -1,10 +1,16 @@
 """`rulewright reproduce`: the papers' tables and figures, with ours and the printed figures."""
 
+import time
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rulewright.cli import RunOptions, group_options, perform, split_names
+from rulewright.cli import RunOptions, group_options, perform, print_report, split_names
+from rulewright.comparison import commit
+from rulewright_lab.experiments.papers import NAME as PAPERS
+from rulewright_lab.experiments.papers import overview
 from rulewright_lab.experiments.reproductions import REPRODUCTIONS, Extent, Reproduction
 
 app = typer.Typer(add_completion=False)
@@ -21,6 +27,7 @@ def _print_list(wanted: bool) -> None:
         width = max(map(len, REPRODUCTIONS))
         for name, one in REPRODUCTIONS.items():
             typer.echo(f"{name:{width}}  {one.title}")
+        typer.echo(f"{PAPERS:{width}}  Page of all tables and figures, from the pages of results")
         raise typer.Exit
 
 
@@ -47,14 +54,42 @@ def reproduce(
     *,
     options: RunOptions,
 ) -> None:
-    """Reproduce a paper's table or figure; a run that was stopped continues where it was."""
-    chosen = list(REPRODUCTIONS) if names == ["all"] else split_names(names)
-    if unknown := [name for name in chosen if name not in REPRODUCTIONS]:
-        known = ", ".join(REPRODUCTIONS)
-        raise ValueError(f"{unknown[0]}: unknown. Known are: {known}, or all.")
+    """Reproduce a paper's table or figure; a run that was stopped continues where it was.
+
+    The name papers writes the page of all tables and figures from the pages in the folder, and all
+    ends with it.
+    """
+    whole = names == ["all"]
+    chosen = [*REPRODUCTIONS, PAPERS] if whole else split_names(names)
+    known = [*REPRODUCTIONS, PAPERS]
+    if unknown := [name for name in chosen if name not in known]:
+        raise ValueError(f"{unknown[0]}: unknown. Known are: {', '.join(known)}, or all.")
     extent = Extent(quick, tuple(split_names(sets)), options.runs, options.seed)
+    begun, failed = time.monotonic(), []
     for name in chosen:
-        _reproduce(REPRODUCTIONS[name], extent, options)
+        if name == PAPERS:
+            _write_papers(options.out)
+            continue
+        spent = (time.monotonic() - begun) / 60
+        left = None if options.budget is None else max(0.0, options.budget - spent)
+        try:
+            _reproduce(REPRODUCTIONS[name], extent, replace(options, budget=left))
+        except (ValueError, typer.Exit) as error:
+            if not whole:
+                raise
+            failed.append(name)
+            typer.echo(f"{name}: {error or 'no trial has figures'}", err=True)
+    if failed:
+        typer.echo(f"without figures: {', '.join(failed)}", err=True)
+        raise typer.Exit(1)
+
+
+def _write_papers(folder: Path) -> None:
+    """Write the page of all tables and figures."""
+    report, origin = overview(folder)
+    print_report(report)
+    paths = report.write(folder, {**origin, "commit of this page": commit()})
+    typer.echo("\nwritten: " + ", ".join(map(str, paths)))
 
 
 def _reproduce(reproduction: Reproduction, extent: Extent, options: RunOptions) -> None:

@@ -39,6 +39,11 @@ _DRIVER = r"""
 whole(X, F, 0) :- abs(X) < 0.25 / F, !.
 whole(X, F, W) :- X < 0, !, W is max(truncate(X * F - 0.5), -9007199254740992).
 whole(X, F, W) :- W is min(truncate(X * F + 0.5), 9007199254740992).
+squarable(X, F, W) :- whole(X, F, V), W is max(min(V, 67108864), -67108864).
+
+deviation(_, X, X, _, _, _, 0.0) :- !.
+deviation(N, _, _, S, Q, F, V) :-
+    R is (float(Q) - float(S) / N * float(S)) / (N - 1), V is sqrt(max(R, 0.0)) / F.
 
 '$told'(Id, I, What) :- format("answer\t~w\t~w\t~w~n", [Id, I, What]).
 
@@ -292,6 +297,11 @@ _AGGREGATES = {
     "aggregate_all(sum(W), ({rows}, whole({x}, {f}, W)), S), V is float(S) / {f}",
     "mean": "aggregate_all(count, ({rows}), N), N > 0, "
     "aggregate_all(sum(W), ({rows}, whole({x}, {f}, W)), S), V is float(S) / N / {f}",
+    "stddev": "aggregate_all(count, ({rows}), N), N > 1, aggregate_all(min({x}), ({rows}), Low), "
+    "aggregate_all(max({x}), ({rows}), High), "
+    "aggregate_all(sum(W), ({rows}, squarable({x}, {f}, W)), S), "
+    "aggregate_all(sum(W * W), ({rows}, squarable({x}, {f}, W)), Q), "
+    "deviation(N, Low, High, S, Q, {f}, V)",
 }
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rulewright_lab.framework.levels import Context
 
 OF_ROWS = ("exists", "count")
-FUNCTIONS = (*OF_ROWS, *(f for f in DEFAULT_FUNCTIONS if f != "count"), "median", "value")
+FUNCTIONS = (*OF_ROWS, *(f for f in DEFAULT_FUNCTIONS if f != "count"), "median", "stddev", "value")
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Sql(Statement):
     ----------
     function : str
         "exists", "count", or an aggregate of the values of a column: min, max, mean, sum, median,
-        last, recency, and "value" where a path leads to one row.
+        stddev, last, recency, and "value" where a path leads to one row.
     path : str, optional
         A join path such as "orders -> items"; all of at most `max_depth` joins by default.
     column : str, optional

@@ -1,5 +1,6 @@
 """ARFF files: Weka's text format with declared columns; rows are dense or sparse."""
 
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -59,8 +60,9 @@ def arff_source(file: OpenedFile) -> Source:
             attributes += _declaration(line)
         else:
             raise DataError(f"{file}: there is no @data line. Check that this is an ARFF file.")
+        needed = {at for at, attribute in enumerate(attributes) if attribute.omitted is None}
         for number, line in lines:
-            rows.append(_row(line, attributes))
+            rows.append(_row(line, attributes, needed))
             numbers.append(number)
     except _LineError as error:
         raise DataError(f"{file}, line {number}: {error}.") from None
@@ -70,11 +72,12 @@ def arff_source(file: OpenedFile) -> Source:
             raise date_error(f"attribute {attributes[position].name!r}", "dates")
         return _column(file, attributes[position], [row[position] for row in rows], numbers, wanted)
 
-    return Source(tuple(a.name for a in attributes), True, len(rows), load)
+    names = tuple(attribute.name for attribute in attributes)
+    return Source(names, True, len(rows), load, budget=file.budget())
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
+    for number, line in enumerate(io.StringIO(text, newline=None), start=1):
         stripped = line.strip()
         if stripped and not stripped.startswith("%"):
             yield number, stripped
@@ -103,9 +106,9 @@ def _declaration(line: str) -> list[_Attribute]:
     return [_Attribute(name, word)]
 
 
-def _row(line: str, attributes: list[_Attribute]) -> list[Cell]:
+def _row(line: str, attributes: list[_Attribute], needed: set[int]) -> "list[Cell] | _SparseRow":
     if line.startswith("{"):
-        return _sparse_row(line, attributes)
+        return _sparse_row(line, attributes, needed)
     cells = _cells(line)
     if len(cells) == 1 < len(attributes):
         cells = _cells(",".join(line.split()))  # blanks may separate values too
@@ -165,20 +168,29 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
     return at if match is None else match.end()
 
 
-def _sparse_row(line: str, attributes: list[_Attribute]) -> list[Cell]:
+class _SparseRow(dict[int, Cell]):
+    """A row whose omitted values take no memory, for a short row may have any number of them."""
+
+    def __init__(self, entries: dict[int, Cell], attributes: list[_Attribute]) -> None:
+        super().__init__(entries)
+        self._attributes = attributes
+
+    def __missing__(self, position: int) -> Cell:
+        return self._attributes[position].omitted
+
+
+def _sparse_row(line: str, attributes: list[_Attribute], needed: set[int]) -> _SparseRow:
     match = _BRACED.fullmatch(line)
     if match is None:
         raise _LineError("a sparse row must end with }; instance weights are not supported")
     entries = _sparse_entries(match[1], len(attributes))
-    cells: list[Cell] = []
-    for position, attribute in enumerate(attributes):
-        if position not in entries and attribute.omitted is None:
-            raise _LineError(
-                f"attribute {attribute.name!r} ({attribute.type}) is omitted from a sparse row, "
-                "which says nothing of its value. Write it out"
-            )
-        cells.append(entries.get(position, attribute.omitted))
-    return cells
+    if omitted := needed - entries.keys():
+        attribute = attributes[min(omitted)]
+        raise _LineError(
+            f"attribute {attribute.name!r} ({attribute.type}) is omitted from a sparse row, which "
+            "says nothing of its value. Write it out"
+        )
+    return _SparseRow(entries, attributes)
 
 
 def _sparse_entries(text: str, n_attributes: int) -> dict[int, Cell]:

@@ -12,6 +12,7 @@ from rulewright.data.readers.opened_file import OpenedFile
 from rulewright.data.source import Raw, Source, Wanted, as_objects
 
 _REASONS = ["no JSON object"]
+_RECORD_BYTES, _VALUE_BYTES = 200, 64  # that Python needs for an object, and for each of its values
 
 Record = dict[str, Any]
 _Types = dict[str, set[type]]
@@ -21,12 +22,25 @@ def json_lines_source(file: OpenedFile) -> Source:
     """Open a JSON lines file."""
     # unlike Python's reader, DuckDB's converts text and ignores the case of column names
     if file.text_head().lstrip().startswith("["):
-        return _source(_read_list(str(file), file.text()))
+        source = _source(_read_list(file, file.text()))
+        return replace(source, budget=file.budget())
     skipped: list[int] = []
     records = _records(file, skipped)
     if file.options.streamed:
         return _stream_records(file, records, skipped)
-    return replace(_source(list(records)), notes=report_skipped_rows(skipped, _REASONS))
+    source = _source(list(_within_budget(file, records)))
+    return replace(source, notes=report_skipped_rows(skipped, _REASONS), budget=file.budget())
+
+
+def _within_budget(file: OpenedFile, records: Iterator[Record]) -> Iterator[Record]:
+    """Yield the records of a file; a zipped one may hold far more than its size."""
+    if not file.zipped:
+        yield from records
+        return
+    budget = file.budget()
+    for record in records:
+        budget.spend(_RECORD_BYTES + _VALUE_BYTES * len(record))
+        yield record
 
 
 def _source(records: Sequence[Record], types: _Types | None = None) -> Source:
@@ -62,11 +76,13 @@ def _stream_records(file: OpenedFile, records: Iterator[Record], skipped: list[i
     return Source(tuple(types), True, n_rows, load, notes=notes, split=split)
 
 
-def _read_list(path: str, text: str) -> list[Record]:
+def _read_list(file: OpenedFile, text: str) -> list[Record]:
     """Return the records of one list."""
-    records = _parse_json(path, 1, text)
+    if file.zipped:
+        file.budget().spend(_RECORD_BYTES * text.count("{") + _VALUE_BYTES * text.count(","))
+    records = _parse_json(str(file), 1, text)
     rows = enumerate(records, start=1) if isinstance(records, list) else ()
-    return [_check_record(path, number, record) for number, record in rows]
+    return [_check_record(str(file), number, record) for number, record in rows]
 
 
 def _records(file: OpenedFile, skipped: list[int]) -> Iterator[Record]:

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rulewright.data.errors import DataError
+from rulewright.data.readers.budget import MAX_UNZIPPED_BYTES, Budget
 
 _HEAD_BYTES = 1 << 16
 _HEAD_LINES = 4  # a head with fewer lines is extended, so that it holds a long header
 _LONGEST_HEAD = 1 << 24
-MAX_UNZIPPED_BYTES = 1 << 32
-"""The size to which a zipped file may expand, unless another limit is given: 4 GiB."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +57,10 @@ class OpenedFile:
 
     def __str__(self) -> str:
         return self.title or str(self.path)
+
+    def budget(self, remedy: str = "Unzip it") -> Budget:
+        """Return a new budget of bytes for what is read of the file."""
+        return Budget(self, self.options.max_unzipped_bytes, remedy)
 
     @property
     def encoding(self) -> str:
@@ -211,17 +214,11 @@ _GZIP = 16 + zlib.MAX_WBITS  # zlib then reads the header, and verifies checksum
 
 def unzip(path: Path, limit: int) -> Iterator[bytes]:
     """Yield the content of a gzip or zip file; damage and more than `limit` bytes are an error."""
-    total = 0
+    budget = Budget(path, limit)
     with path.open("rb") as stream:
         try:
             for chunk in _chunks(path, stream):
-                total += len(chunk)
-                if total > limit:
-                    raise DataError(
-                        f"{path}: the file expands to more than the limit of {limit:,} bytes. "
-                        "Unzip it, or raise the limit: max_unzipped_bytes of read_table, "
-                        "--max-unzipped of learn, predict and compress."
-                    )
+                budget.spend(len(chunk))
                 yield chunk
         except _DAMAGE as error:
             stream.seek(0)

@@ -27,13 +27,13 @@ def parquet_source(file: OpenedFile, *others: OpenedFile) -> Source:
     columns.extend(others)
 
     def part(table: str, n_rows: int) -> Source:
-        blocks = Blocks(partial(columns.load, table), n_rows, len(columns.names))
+        blocks = Blocks(partial(columns.load, table, n_rows), n_rows, len(columns.names))
 
         def load(position: int, wanted: Wanted) -> Raw:
             columns.check(position, wanted)
             return blocks.load(position, wanted)
 
-        return Source(columns.names, True, n_rows, load)
+        return Source(columns.names, True, n_rows, load, budget=columns.budget)
 
     def split(n_rows: int) -> Iterator[Source]:
         for table, some in columns.parts(n_rows):
@@ -47,6 +47,7 @@ class _Columns:
 
     def __init__(self, file: OpenedFile) -> None:
         self._file, self._database = file, FileDatabase(file, "Parquet")
+        self.budget = file.budget()
         path = self._database.path(file.path)
         # the file's own columns, none from the names of its folders
         self.table = f"read_parquet({path}, hive_partitioning=false)"
@@ -101,10 +102,20 @@ class _Columns:
             "text, or drop it."
         )
 
-    def load(self, table: str, block: range, wanted: Wanted) -> dict[int, Raw]:
+    def _check_size(self, table: str, chosen: dict[int, str], n_rows: int) -> None:
+        """Refuse a block that is too large in memory: equal cells take no bytes in the file."""
+        texts = [text for at, text in chosen.items() if self._types[at] == "VARCHAR"]
+        n_bytes = 0
+        if texts:
+            lengths = " + ".join(f"sum(strlen({text}))" for text in texts)
+            n_bytes = int(self._database.rows(f"SELECT {lengths} FROM {table}")[0][0] or 0)
+        self.budget.check_cells(n_rows, len(chosen), n_bytes)
+
+    def load(self, table: str, n_rows: int, block: range, wanted: Wanted) -> dict[int, Raw]:
         """Load the columns of a block that are not refused."""
         found = {at: write_selection(self._types[at], self._aliases[at], wanted) for at in block}
         chosen = {at: selected for at, selected in found.items() if selected is not None}
+        self._check_size(table, chosen, n_rows)
         listed = ", ".join(f"{selected} AS c{at}" for at, selected in chosen.items())
         loaded = self._database.columns(f"SELECT {listed} FROM {table}")
         raws = {}

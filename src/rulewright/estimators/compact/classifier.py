@@ -122,7 +122,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
             return self._constant(rows, constraints)
         check_work(
             self,
-            self._cap(len(rows.classes)) * len(rows.classes),
+            self._count_responses(len(rows.classes)),
             "responses (rules x classes)",
             "Lower max_rules, or use MLRulesClassifier for so many classes",
         )

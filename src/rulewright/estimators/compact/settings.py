@@ -178,9 +178,11 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
 
     def _cap(self, n_classes: int) -> int:
         """Return the maximum number of rules."""
-        if self.max_rules is not None:
-            return int(self.max_rules)
-        return 20 if n_classes <= 2 else max(20, min(5 * n_classes, 60))
+        return _default_cap(n_classes) if self.max_rules is None else int(self.max_rules)
+
+    def _count_responses(self, n_classes: int) -> int:
+        """Return the responses that a table asks for: `max_rules` may lower the number only."""
+        return n_classes * min(self._cap(n_classes), _default_cap(n_classes))
 
     def _repeat_folds(self, n_rows: int, assign: Callable[[Any], Folds | None]) -> list[Folds]:
         """Divide rows into folds, more than once where rows are few; none if that is impossible."""
@@ -298,3 +300,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         if has_signal(size.losses, size.n_rules, rows.weights, binned, targets, random):
             return size
         return size.without_rules()
+
+
+def _default_cap(n_classes: int) -> int:
+    return 20 if n_classes <= 2 else max(20, min(5 * n_classes, 60))

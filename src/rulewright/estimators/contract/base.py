@@ -66,6 +66,8 @@ class TableEstimator(
 ):
     """Base of estimators that are fitted to tables: shared parameters, and reading."""
 
+    _is_nested = False  # a copy that another fit makes warns of nothing
+
     PAPER: ClassVar[Mapping[str, Any]] = {}
     """The settings published with the paper, where they differ from the defaults or may differ."""
     MAIN_EFFECTS: ClassVar[Mapping[str, Any]] = {}
@@ -153,7 +155,6 @@ class RuleEstimator(TableEstimator, Generic[Model]):
     """Reason that a warning gives for a model without rules."""
     POOLS_LABELS: ClassVar[bool] = False
     """Whether rare labels are pooled in columns with more than 1,000: each is a condition."""
-    _is_nested = False  # a copy that another fit makes warns of nothing
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn a rule model.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from rulewright.data import TrainingSet
+from rulewright.data import ModelWarning, TrainingSet
 from rulewright.encoding import bin_table
 from rulewright.estimators.contract.base import RuleEstimator, TableEstimator
 from rulewright.estimators.contract.many_labels import POOLED, warn_of_many_labels
@@ -24,6 +23,7 @@ from rulewright.estimators.contract.parameters import (
     Splitting,
 )
 from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.contract.warn import warn_caller
 from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.rulefit.penalty import STRIDE
 from rulewright.model import LinearTerm, RuleModel
@@ -69,6 +69,11 @@ SOLVER = Named(SOLVERS, Solver)
 
 FEWEST_ROWS = 40
 """Minimum effective number of rows for growing trees."""
+
+FEW = (
+    "{}: {:.0f} effective rows (fewer where a class is rare) are too few to grow trees (at least "
+    f"{FEWEST_ROWS}): only linear terms are fitted. linear=False grows trees on any number of rows."
+)
 
 FEW_ROWS = 100
 """Below this number of rows there is no subsampling, and weights are solved exactly: integer
@@ -259,16 +264,13 @@ class CandidateSettings(TableEstimator):
         effective, subsample = count_balanced_rows(rows), self.subsample
         if subsample is None and count_effective_rows(rows.weights) < FEW_ROWS:
             subsample = 1.0
-        if given is None and effective < FEWEST_ROWS and self.linear:
-            warnings.warn(
-                f"{type(self).__name__}: {effective:.0f} effective rows (fewer where a class is "
-                f"rare) are too few to grow trees (at least {FEWEST_ROWS}): only linear terms are "
-                "fitted.",
-                stacklevel=4,
-            )
-            given = ()
         if given is not None:
             return clean_rules(given, rows.table, rows.weights, n_threads)
+        binned = bin_table(rows.table, self.max_bins, n_threads)
+        if effective < FEWEST_ROWS and self.linear:
+            if not self._is_nested and any(len(bins) > 1 for bins in binned.bins):
+                warn_caller(FEW.format(type(self).__name__, effective), ModelWarning)
+            return clean_rules((), rows.table, rows.weights, n_threads)
         generation = Generation(
             max_rules=self.max_candidates,
             mean_leaves=self.tree_size,
@@ -277,7 +279,6 @@ class CandidateSettings(TableEstimator):
             inter_supp=self.inter_supp,
             limits=SearchLimits(),
         )
-        binned = bin_table(rows.table, self.max_bins, n_threads)
         random = np.random.RandomState(seed)
         return generate_rules(binned, rows.weights, loss, generation, random, n_threads)
 
@@ -298,13 +299,13 @@ def count_balanced_rows(rows: LearningRows[Any]) -> float:
     """Return the effective number of rows, fewer where classes are rare.
 
     With a share q of positives the factor is 4 q (1 - q), with more classes the Gini impurity as a
-    share of its maximum.
+    share of its maximum. Classes without weight do not count.
     """
     effective = count_effective_rows(rows.weights)
-    if not isinstance(rows, TrainingSet) or len(rows.classes) < 2:
+    if not isinstance(rows, TrainingSet) or (n := np.count_nonzero(rows.class_weights)) < 2:
         return effective
-    n_classes, shares = len(rows.classes), rows.class_weights / rows.total_weight
-    return effective * float(1 - (shares**2).sum()) * n_classes / (n_classes - 1)
+    shares = rows.class_weights / rows.total_weight
+    return effective * float(1 - (shares**2).sum()) * n / (n - 1)
 
 
 class RuleFit(CandidateSettings, RuleEstimator[Model], Generic[Model]):

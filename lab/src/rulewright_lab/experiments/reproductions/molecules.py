@@ -73,7 +73,7 @@ TEXT63 = (
 
 
 @lru_cache(maxsize=3)
-def _rows(name: str) -> tuple[list[Graph | None], NDArray[Any], NDArray[Any] | None]:
+def rows_of(name: str) -> tuple[list[Graph | None], NDArray[Any], NDArray[Any] | None]:
     """Return graphs, classes and, where they are known, the folds of a set."""
     if name == "mutagenesis":
         return _mutagenesis()
@@ -106,7 +106,7 @@ def accuracy(
     name: str, features: dict[str, Any], p: float, fold: int, split_seed: int, pairs: int = 0
 ) -> Record:
     """Return the accuracy of one fold, in percent."""
-    graphs, classes, known = _rows(name)
+    graphs, classes, known = rows_of(name)
     if known is None:
         folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=split_seed)
         train, test = list(folds.split(np.zeros(len(classes)), classes))[fold]
