@@ -15,6 +15,8 @@ import pytest
 
 from rulewright import load_model
 from rulewright.cli.predict import part_rows
+from rulewright.governance import read_reason_codes
+from rulewright.governance import reasons as state_reasons
 
 WRITERS = {"csv": "write_csv", "parquet": "write_parquet", "jsonl": "write_ndjson"}
 
@@ -99,14 +101,31 @@ def test_doubtful_rows_are_marked(cli, cli_failure, model, loans, tmp_path):
     assert cli("predict", numbers, path, "--reasons", 1).stdout.startswith("prediction,reason_1\n")
 
 
-def test_reasons_are_those_of_the_explanation(cli, model, loans):
-    """Each row has its strongest reasons, as the model explains it."""
-    rows = read(cli("predict", model, loans, "--reasons", 3).stdout)
-    explanation = load_model(model).explain(loans)
-    for row, found in enumerate(rows):
-        reasons = [found[f"reason_{k}"] for k in (1, 2, 3)]
-        assert [text for text in reasons if text] == explanation.reasons(row, 3)
-    assert rows[0]["reason_1"].split(" ", 1)[1].startswith("rule ")
+def test_reasons_are_stated_as_in_python(cli, model, loans, tmp_path):
+    """Each row has its largest reasons; with a favourable class and codes those of the others."""
+    codes = tmp_path / "codes.toml"
+    codes.write_text(
+        "[[reason]]\ncode = 'L'\ntext = 'Late payments'\ncolumns = ['late_payments']\n"
+    )
+    for options, given in [
+        ((), {}),
+        (
+            ("--favourable", "yes", "--reason-codes", codes),
+            {"favourable": "yes", "codes": read_reason_codes(codes)},
+        ),
+    ]:
+        rows = read(cli("predict", model, loans, "--reasons", 3, *options).stdout)
+        wanted = state_reasons(load_model(model), loans, top=3, **given)
+        for found, stated in zip(rows, wanted, strict=True):
+            reasons = [found[f"reason_{k}"] for k in (1, 2, 3)]
+            assert [text for text in reasons if text] == [*map(str, stated)]
+            assert not (given and found["label"] == "yes" and any(reasons))
+    assert any(row["reason_1"] == "L: Late payments" for row in rows)
+
+
+def test_options_of_reasons_need_reasons(cli_failure, model, loans):
+    """A favourable class without a number of reasons is a mistake."""
+    assert "need --reasons" in cli_failure("predict", model, loans, "--favourable", "yes")
 
 
 def test_rows_in_memory_depend_on_their_width():

@@ -34,6 +34,8 @@ COMMANDS = {
     "export": "Write a saved model as SQL, Python, JavaScript or text.",
     "compress": "Reduce a saved model to a few rules.",
     "edit": "Edit the rules of a saved model, refit the others, and keep a log.",
+    "prove": "Prove that a saved model obeys policies, or find rows that break them.",
+    "monitor": "Compare periods of new data: distributions, rules, outcomes, and alarms.",
     "diff": "Compare two saved models: rules, figures and decisions.",
     "compare": "Compare learners by cross-validation.",
 }

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -30,6 +30,8 @@ from rulewright.data import (
     read_parts,
 )
 from rulewright.estimators import progress_bar
+from rulewright.governance import ReasonCode, has_reasons, read_reason_codes
+from rulewright.governance import reasons as state_reasons
 from rulewright.model import ClassModel, RuleModel
 from rulewright.search import offer_names
 
@@ -84,6 +86,19 @@ def predict(
     reasons: Annotated[
         int, typer.Option(min=0, metavar="N", help="Write the N strongest reasons for each row.")
     ] = 0,
+    favourable: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLASS",
+            help="Give reasons only for rows without this class: what kept them from it.",
+        ),
+    ] = None,
+    reason_codes: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="TOML file with codes and texts of reasons ([[reason]])."
+        ),
+    ] = None,
     chunk_rows: Annotated[
         int | None,
         typer.Option(
@@ -101,7 +116,10 @@ def predict(
     delimiter = _checked_output(output, (model, file))
     options = reading.file_options(streamed=True)
     opened = OpenedModel(model)
-    predictions = Predictions(opened.model, abstain_below, reasons)
+    codes = () if reason_codes is None else tuple(read_reason_codes(reason_codes))
+    if (favourable or codes) and not reasons:
+        raise ValueError("--favourable and --reason-codes need --reasons N.")
+    predictions = Predictions(opened.model, abstain_below, reasons, favourable, codes)
     with show_reading(file):
         source = opened.open(file, options, smiles)
     repeated = split_column_names(keep_columns) or ([] if keep else opened.key)
@@ -168,6 +186,8 @@ class Predictions:
     model: RuleModel
     abstain_below: float | None = None
     n_reasons: int = 0
+    favourable: str | None = None
+    reason_codes: tuple[ReasonCode, ...] = ()
 
     def __post_init__(self) -> None:
         if self.abstain_below is not None and not isinstance(self.model, ClassModel):
@@ -205,9 +225,18 @@ class Predictions:
     def _reasons(self, table: Table) -> list[Values]:
         if not self.n_reasons:
             return []
-        explanation, blank = self.model.explain(table), [""] * self.n_reasons
-        found = (explanation.reasons(row, self.n_reasons) for row in range(len(table)))
+        blank, found = [""] * self.n_reasons, self._reason_texts(table)
         return list(zip(*((row + blank)[: self.n_reasons] for row in found), strict=True))
+
+    def _reason_texts(self, table: Table) -> Iterator[list[str]]:
+        """Write the reasons of each row; forms whose rules do not add up explain the label."""
+        if has_reasons(self.model) or self.favourable or self.reason_codes:
+            options: dict[str, Any] = {"top": self.n_reasons, "favourable": self.favourable}
+            stated = state_reasons(self.model, table, codes=self.reason_codes, **options)
+            yield from ([*map(str, row)] for row in stated)
+            return
+        explanation = self.model.explain(table)
+        yield from (explanation.reasons(row, self.n_reasons) for row in range(len(table)))
 
 
 @dataclass(frozen=True)

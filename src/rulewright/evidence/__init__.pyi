@@ -44,6 +44,7 @@ from .predictions import lead_for_error as lead_for_error
 from .predictions import log_loss as log_loss
 from .predictions import reliability as reliability
 from .predictions import row_losses as row_losses
+from .processes import share_e_process as share_e_process
 from .ranking import Decile as Decile
 from .ranking import Ranking as Ranking
 from .ranking import RecallAt as RecallAt

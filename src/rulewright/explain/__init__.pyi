@@ -29,4 +29,5 @@ from .overlap import RuleOverlap as RuleOverlap
 from .overlap import count_overlap as count_overlap
 from .overlap import rule_overlap as rule_overlap
 from .terms import RuleTerm as RuleTerm
+from .terms import Term as Term
 from .terms import additive_terms as additive_terms

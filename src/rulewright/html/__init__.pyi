@@ -1,5 +1,6 @@
 from .line import cut_line as cut_line
 from .line import escape_line as escape_line
+from .series import draw_series as draw_series
 from .views import bold as bold
 from .views import draw_bar as draw_bar
 from .views import draw_key as draw_key

@@ -59,7 +59,7 @@ class OnnxWriter:
         """Write all outputs, and return the file."""
         program, graph = self.program, self.graph
         used = _used(program)
-        taken = {*_OUTPUTS, *getattr(program, "flags", ())}
+        taken = {*_OUTPUTS, *program.flags}
         for column in program.schema.sources_of(used):
             self.columns.read(column, taken)
         for column in used:

@@ -35,6 +35,8 @@ class Program:
     notes: tuple[RuleNote, ...] = field(
         default=(), kw_only=True
     )  # for comments; bodies by identity
+    # other tests of the row that exports give, by name
+    flags: dict[str, Node] = field(default_factory=dict, kw_only=True)
 
     @property
     def n_classes(self) -> int:
@@ -44,7 +46,7 @@ class Program:
     @cached_property
     def outputs(self) -> tuple[Node, ...]:
         """The values that every target gives."""
-        return (self.scores,)
+        return (self.scores, *self.flags.values())
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
@@ -103,8 +105,6 @@ class ClassProgram(Program):
     labels: tuple[Any, ...]
     probabilities: Node  # a number for each class
     chosen: Node  # index of the predicted class
-    # other tests of the row that exports give, by name
-    flags: dict[str, Node] = field(default_factory=dict)
     costs: Node | None = None  # expected cost of predicting each class, if the label depends on it
 
     @property

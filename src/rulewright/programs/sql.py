@@ -275,13 +275,17 @@ class _SqlWriter(SqlExpressions):
             yield f"{alias} AS {quoted(name)}"
         if not isinstance(program, ClassProgram):
             yield f"{self.text(program.scores)} AS {quoted('prediction')}"
-            return
+        else:
+            yield from self._class_outputs(program)
+        for name, node in program.flags.items():
+            yield f"{self.flag(node)} AS {quoted(name)}"
+
+    def _class_outputs(self, program: ClassProgram) -> Iterator[str]:
+        quoted = self.dialect.quote
         for what, node in (("score_", program.scores), ("probability_", program.probabilities)):
             for k, name in enumerate(program.class_names):
                 yield f"{self.text(node, k)} AS {quoted(what + name)}"
         yield f"{self._label(program)} AS {quoted('label')}"
-        for name, node in program.flags.items():
-            yield f"{self.flag(node)} AS {quoted(name)}"
 
     def _label(self, program: ClassProgram) -> str:
         labels, chosen = [self.label_value(label) for label in program.labels], program.chosen

@@ -191,7 +191,7 @@ class RuleSetVotes(ClassModel):
         chances = recipes.shares(Where(is_chosen, odds, odds.at_most(most * rule_sets.JUST_BELOW)))
         flags = {"abstains": rule_sets.lead(scores, is_chosen) < self.abstain}
         labels = tuple(self.classes.tolist())
-        return ClassProgram(self.schema, scores, labels, chances, chosen, flags)
+        return ClassProgram(self.schema, scores, labels, chances, chosen, flags=flags)
 
     def _odds(self, scores: Node) -> Node:
         """Return 1 plus the score plus the smoothed share of each class; the priors for all 0."""

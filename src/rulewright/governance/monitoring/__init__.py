@@ -1,0 +1,1 @@
+"""Monitoring: what a model meets in use, period by period, compared with a reference."""

@@ -1,0 +1,1 @@
+"""Proofs of policies: cells, claims on boxes of cells, the search, and the checker."""
