@@ -22,11 +22,10 @@ from rulewright.cli.options import (
 from rulewright.cli.output import STDOUT, check_output, open_output
 from rulewright.data import DataError
 from rulewright.evidence import NONE, Answers, ClassAnswers, measures
-from rulewright.explain import EvaluatedRows
+from rulewright.explain import EvaluatedRows, answers_on
 from rulewright.model import ClassModel, RuleModel, escape_line, title_of
 from rulewright.report import (
     Confusion,
-    answers_on,
     confusion_of,
     describe_interest,
     evaluation,

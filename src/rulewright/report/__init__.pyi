@@ -1,5 +1,4 @@
 from .answers import N_ROWS as N_ROWS
-from .answers import answers_on as answers_on
 from .answers import ask_model as ask_model
 from .answers import is_learned_from as is_learned_from
 from .answers import join_answers as join_answers
@@ -13,8 +12,6 @@ from .curves import evaluation as evaluation
 from .figures import Axis as Axis
 from .figures import ChartLine as ChartLine
 from .figures import LineChart as LineChart
-from .groups import GroupLine as GroupLine
-from .groups import GroupTable as GroupTable
 from .insight import size_drawings as size_drawings
 from .page import file_notes as file_notes
 from .page import report_html as report_html

@@ -15,11 +15,11 @@ from markupsafe import Markup
 
 from rulewright import html
 from rulewright.data import Finding, optional, replace_file
+from rulewright.evidence import format_number, format_percent
+from rulewright.governance import group_columns
 from rulewright.model import RuleModel, write_count
 from rulewright.report.answers import N_ROWS, read_report_rows
 from rulewright.report.content import Content, content_of
-from rulewright.report.groups import group_columns
-from rulewright.report.numbers import format_number, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
