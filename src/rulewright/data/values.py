@@ -132,9 +132,10 @@ def _plain_objects(
     if groups == {"boolean"}:
         return values.astype(bool), "boolean"
     if types <= _TEXT_TYPES:
-        missing = (values != values) | np.equal(values, None)
-        if {*map(type, values[~missing])} == {str}:
-            return np.where(missing, None, values), "string"
+        texts = values.copy()
+        texts[values != values] = None  # NaN
+        if {*map(type, texts)} <= {str, type(None)}:
+            return texts, "string"
     absent = {type_ for type_ in types if _group(type_) == "missing"}
     known = [None if type(value) in absent or value != value else value for value in values]
     groups = {_group(type(value)) for value in known if value is not None}
