@@ -25,6 +25,7 @@ from .document import read_document as read_document
 from .document import write_document as write_document
 from .edit_notes import EDITS_NOTE as EDITS_NOTE
 from .edit_notes import describe_edits as describe_edits
+from .edit_notes import hash_model as hash_model
 from .explanation import SHOWN_REASONS as SHOWN_REASONS
 from .explanation import Explanation as Explanation
 from .explanation import value_text as value_text
