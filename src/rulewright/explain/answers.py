@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from rulewright.evidence import ClassAnswers, NumberAnswers
 from rulewright.model import ClassModel, LowestCost, class_of_interest, escape_line
 
@@ -29,3 +31,14 @@ def answers_on(rows: EvaluatedRows, origin: str) -> Answers:
         model.decision.costs if isinstance(model.decision, LowestCost) else None,
         positive=class_of_interest(model),
     )
+
+
+def is_learned_from(rows: EvaluatedRows) -> bool:
+    """Return whether a model was learned from these rows: whether all counts are equal."""
+    counted = [rule.coverage for rule in rows.model.rules]
+    if not counted or {one.rows for one in counted} & {"left out", "given"}:
+        return False
+    if rows.model.summary.get("n_rows") != len(rows):
+        return False
+    found = [rows.weights[rows.inside(i)].sum() for i in range(len(counted))]
+    return bool(np.allclose(found, [one.support for one in counted], rtol=1e-6))

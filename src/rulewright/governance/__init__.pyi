@@ -1,5 +1,8 @@
 from .comparing import GroupComparison as GroupComparison
 from .comparing import compare_groups as compare_groups
+from .documents.parts import HandOver as HandOver
+from .documents.writing import document as document
+from .documents.writing import read_notes as read_notes
 from .gaps import Gap as Gap
 from .groups import GroupLine as GroupLine
 from .groups import GroupTable as GroupTable

@@ -64,7 +64,8 @@ class GroupLine:
     def write(self, title: str) -> str:
         """Write a figure with its interval; nothing if the group does not have it."""
         cell = self.figures.get(title)
-        return "" if cell is None else f"{cell.text} {cell.interval}".strip()
+        interval = "" if cell is None else cell.interval.replace(", ", ",\N{NO-BREAK SPACE}")
+        return "" if cell is None else f"{cell.text} {interval}".strip()
 
 
 @dataclass(frozen=True)

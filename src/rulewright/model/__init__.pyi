@@ -78,6 +78,7 @@ from .text import write_count as write_count
 from .training_notes import ColumnNotes as ColumnNotes
 from .training_notes import base_mean as base_mean
 from .training_notes import base_rate as base_rate
+from .training_notes import class_shares as class_shares
 from .training_notes import describe_training as describe_training
 from .training_notes import note_column as note_column
 from .training_notes import note_training as note_training

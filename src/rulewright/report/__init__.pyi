@@ -1,6 +1,5 @@
 from .answers import N_ROWS as N_ROWS
 from .answers import ask_model as ask_model
-from .answers import is_learned_from as is_learned_from
 from .answers import join_answers as join_answers
 from .answers import read_report_rows as read_report_rows
 from .answers import with_positive as with_positive

@@ -78,14 +78,3 @@ def read_report_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Ta
     else:
         needed |= set(model.schema.names)
     return read_like(given, model.schema, needed, target=y, weights=sample_weight, task=task)
-
-
-def is_learned_from(rows: EvaluatedRows) -> bool:
-    """Return whether a model was learned from these rows: whether all counts are equal."""
-    counted = [rule.coverage for rule in rows.model.rules]
-    if not counted or {one.rows for one in counted} & {"left out", "given"}:
-        return False
-    if rows.model.summary.get("n_rows") != len(rows):
-        return False
-    found = [rows.weights[rows.inside(i)].sum() for i in range(len(counted))]
-    return bool(np.allclose(found, [one.support for one in counted], rtol=1e-6))

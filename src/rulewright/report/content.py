@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import Finding, Table, examine
-from rulewright.explain import EvaluatedRows, answers_on
+from rulewright.explain import EvaluatedRows, answers_on, is_learned_from
 from rulewright.governance import GroupTable, group_tables
 from rulewright.model import (
     RuleModel,
@@ -25,7 +25,7 @@ from rulewright.model import (
     title_of,
 )
 from rulewright.report import insight
-from rulewright.report.answers import is_learned_from, with_positive, with_precisions
+from rulewright.report.answers import with_positive, with_precisions
 from rulewright.report.columns import ColumnView, column_views
 from rulewright.report.data_summary import DataSummary, data_summary
 from rulewright.report.headline import cautions, headline, name_target
