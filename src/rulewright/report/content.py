@@ -11,7 +11,7 @@ import numpy as np
 
 from rulewright.data import Finding, Table, examine
 from rulewright.explain import EvaluatedRows, answers_on, is_learned_from
-from rulewright.governance import GroupTable, group_tables
+from rulewright.governance import GroupTable, Proof, Proofs, group_tables
 from rulewright.model import (
     RuleModel,
     describe_edits,
@@ -86,6 +86,7 @@ class Content:
     decides: bool
     columns: list[ColumnView]
     groups: list[GroupTable]
+    policies: tuple[Proof, ...]
     says: list[list[list[str]]]
     data: DataSummary
     has_data: bool
@@ -128,6 +129,7 @@ def content_of(
     positive: Any = None,
     precisions: Sequence[float] = (),
     by: Mapping[str, Column] | None = None,
+    policies: Proofs | None = None,
     target: str = "",
 ) -> Content:
     """Collect the content of a report; see ``write_report``."""
@@ -165,6 +167,7 @@ def content_of(
         decides=model.decides,
         columns=columns,
         groups=group_tables(answers, dict(by or {}), target or "value"),
+        policies=() if policies is None else policies.proofs,
         says=paragraphs(
             [
                 *model.preamble().splitlines(),

@@ -232,17 +232,12 @@ def _groups(known: Known) -> list[Block]:
 def _policies(known: Known) -> list[Block]:
     if known.proofs is None:
         return [Line("No policies were given."), known.place("policies")]
-    rows = [(_text(one.policy.title), one.state, _finding(one)) for one in known.proofs.proofs]
+    rows = [(_text(one.policy.title), one.state, one.finding) for one in known.proofs.proofs]
     told = (
         "Proved means: it holds for every row that can occur, not only for rows in data. "
         "Certificates can be checked without rulewright."
     )
     return [Line(told), Grid(("policy", "state", ""), rows, (0, 1, 2)), known.place("policies")]
-
-
-def _finding(proof: Any) -> str:
-    lines = [line.strip() for line in str(proof).split("\n")[1:]]
-    return " ".join(lines) if lines else "certificate of " + write_count(proof.n_boxes, "box")
 
 
 def _edits(known: Known) -> list[Block]:
