@@ -9,7 +9,7 @@ import pytest
 
 from attack.__main__ import main, table
 from attack.attacks import ATTACKS
-from attack.attempts import Attack
+from attack.attempts import Attack, patience
 from attack.harness import Result, hammer, seeds_from
 from attack.page import write_page
 
@@ -51,8 +51,9 @@ def test_errors_and_crashes_are_findings(name, text):
     assert all(text in found for _, found in result.findings)
 
 
-def test_a_hang_is_a_finding():
+def test_a_hang_is_a_finding(monkeypatch):
     """An attempt without end is killed, and the place where it hung is told."""
+    monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0))
     began = time.monotonic()
     result = planted("hang", count=1, timeout=1.0)
     assert time.monotonic() - began < 10.0
@@ -60,6 +61,14 @@ def test_a_hang_is_a_finding():
     assert seed == 5
     assert "no end within 1 s" in found
     assert "in hang" in found
+
+
+def test_a_busy_machine_gets_more_time(monkeypatch):
+    """Work takes longer where other work runs."""
+    monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0))
+    assert patience(3.0) == 3.0
+    monkeypatch.setattr("os.getloadavg", lambda: (1000.0, 0.0, 0.0))
+    assert patience(3.0) > 30.0
 
 
 def test_no_attempt_begins_after_the_deadline():
