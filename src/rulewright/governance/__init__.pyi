@@ -25,6 +25,7 @@ from .proving import TIME_LIMIT as TIME_LIMIT
 from .proving import Proof as Proof
 from .proving import Proofs as Proofs
 from .proving import prove as prove
+from .reasons_sql import reasons_sql as reasons_sql
 from .stating import ReasonCode as ReasonCode
 from .stating import StatedReason as StatedReason
 from .stating import has_reasons as has_reasons
