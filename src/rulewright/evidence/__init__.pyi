@@ -25,6 +25,7 @@ from .measure import share_interval as share_interval
 from .measurement import figures_of as figures_of
 from .measurement import measures as measures
 from .measurement import score_answers as score_answers
+from .observations import Observations as Observations
 from .optimism import N_RESAMPLES as N_RESAMPLES
 from .optimism import correct_optimism as correct_optimism
 from .predictions import N_BINS as N_BINS

@@ -20,7 +20,7 @@ from rulewright.estimators.contract.parameters import (
 )
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import assign_folds, keep_splits, out_of_fold_scores
+from rulewright.estimators.folds.folds import divide_rows, out_of_fold_scores
 from rulewright.estimators.mlrules.memory import MemoryRows, start_boosting
 from rulewright.estimators.mlrules.settings import (
     FORMULATIONS,
@@ -351,7 +351,7 @@ class MLRulesClassifier(BoostedClassifier):
         random: np.random.RandomState,
     ) -> OutOfFold:
         """Return out-of-fold scores from a fit without each fold."""
-        folds = assign_folds(rows.labels, keep_splits(calibration.cv, rows.places), random)
+        folds = divide_rows(rows, calibration.cv, random)
         if folds is None:
             raise ValueError(
                 f"calibration={self.calibration!r} needs two rows or more of two classes or more: "

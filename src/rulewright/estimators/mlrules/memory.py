@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright import kernels
+from rulewright.data import Units
 from rulewright.encoding import BinnedColumns, bin_table
 from rulewright.estimators.folds.folds import choosing_rows
 from rulewright.estimators.mlrules.boosting import Boosting
@@ -219,6 +220,7 @@ class MemoryRows:
             and np.array_equal(ours.classes, rows.classes)
             and np.array_equal(ours.labels, rows.labels)
             and np.array_equal(ours.weights, rows.weights)
+            and np.array_equal(ours.groups, rows.groups)  # type: ignore[arg-type]
             and all(
                 np.array_equal(mine.values, other.values, equal_nan=True)
                 for mine, other in zip(ours.columns, rows.columns, strict=True)
@@ -253,7 +255,7 @@ def prepare_rows(
     train: Places = slice(None)
     aside, validation = None, None
     if settings.stopping.kept_aside:
-        train, aside = split_rows(rows.labels, settings.stopping.kept_aside, random)
+        train, aside = split_rows(rows.labels, settings.stopping.kept_aside, random, rows.units)
     start = _choose_start(settings, rows, train)
     if aside is not None:
         validation = _sample(settings, rows, start, aside, binned.codes.take(aside), n_threads)
@@ -263,7 +265,9 @@ def prepare_rows(
         binned = BinnedColumns(rows.schema, binned.bins, binned.codes.take(train))
     sample = _sample(settings, rows, start, train, binned.codes, n_threads)
     grower = RuleGrower(binned, settings.formulation.cut_points, n_threads)
-    draws = _start_draws(grower, sample, settings.subsample, n_blocks, random)
+    groups = None if rows.groups is None else rows.groups[train]
+    units = Units(binned.codes.n_rows, groups)
+    draws = _start_draws(grower, sample, settings.subsample, n_blocks, random, units)
     return MemoryRows(rows, start, binned, sample, validation, draws, order, n_threads)
 
 
@@ -309,7 +313,8 @@ def _shuffle(
     random: np.random.RandomState,
 ) -> tuple[int, RowArray | None]:
     """Return the number of blocks to draw from, and a shuffled order if only some are drawn."""
-    if _is_learned_by_class(settings, rows):  # blocks would need statistics of all classes
+    # Blocks would need statistics of all classes, and would split groups.
+    if _is_learned_by_class(settings, rows) or rows.groups is not None:
         return 0, None
     places = np.arange(rows.n_rows, dtype=ROW)[train]
     n_blocks = count_blocks(codes, len(places), settings.subsample)
@@ -322,11 +327,12 @@ def _start_draws(
     share: float,
     n_blocks: int,
     random: np.random.RandomState,
+    units: Units,
 ) -> RowDraws:
     """Return the source of rules grown on subsamples of the training rows."""
     given = grower, train.codes, train.likelihood.stats, share, random
     if isinstance(train.likelihood, ClassLogLikelihood):
-        return RowDraws(*given, train.likelihood.telling_rows)
+        return RowDraws(*given, train.likelihood.telling_rows, units)
     if not n_blocks:
-        return RowDraws(*given)
+        return RowDraws(*given, units=units)
     return BlockDraws(*given, n_blocks, train.likelihood.bits)
