@@ -72,7 +72,7 @@ def other_rows(name: str) -> str:
 
 
 def make(name: str) -> Problem:
-    """Return `iris`, `set-NAME` or `KIND-ROWSxCOLUMNS-LAST`; `@1`: other rows of the same concept."""
+    """Return `iris`, `set-NAME` or `KIND-ROWSxCOLUMNS-LAST`; `@1` draws other rows of it."""
     name, _, part = name.partition("@")
     if name == "iris":
         return iris()

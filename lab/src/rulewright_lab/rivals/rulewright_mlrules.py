@@ -41,6 +41,8 @@ class Adapter(Rulewright):
         """Return the first number of rules, in steps of ten, whose log-loss reaches a goal."""
         kept = len(self._model.stages_.rules)
         for size, shares in enumerate(self._model.staged_predict_proba(X)):
-            if (size % 10 == 0 or size == kept) and log_loss(y, shares, labels=self.classes_) <= goal:
+            if (size % 10 == 0 or size == kept) and log_loss(
+                y, shares, labels=self.classes_
+            ) <= goal:
                 return size
         return None
