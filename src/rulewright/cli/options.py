@@ -146,11 +146,17 @@ class ColumnOptions:
         bool, file_option("--drop-unlabelled", help="Drop rows without a target value.")
     ] = False
 
-    def roles(self, target: str, weights: str | None = None) -> ColumnRoles:
+    def roles(
+        self,
+        target: str,
+        weights: str | None = None,
+        beside: tuple[tuple[str, str], ...] = (),
+    ) -> ColumnRoles:
         """Return the roles of the columns."""
         lists = ("nominal", "numeric", "drop", "missing", "keep", "date", "date_parts")
         named: dict[str, Any] = {name: tuple(getattr(self, name) or ()) for name in lists}
-        return ColumnRoles(target, weights, **named, drop_unlabelled=self.drop_unlabelled)
+        unlabelled = {"drop_unlabelled": self.drop_unlabelled}
+        return ColumnRoles(target, weights, **named, **unlabelled, beside=beside)
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,12 @@ class ColumnRoles:
     date: Sequence[str] = ()
     date_parts: Sequence[str] = ()
     drop_unlabelled: bool = False
+    beside: tuple[tuple[str, str], ...] = ()  # other columns of the target, after their options
+
+    @property
+    def target_columns(self) -> Any:
+        """The target column, or all columns of the target."""
+        return (self.target, *(name for _, name in self.beside)) if self.beside else self.target
 
     @property
     def choices(self) -> dict[str, Any]:
@@ -57,6 +63,7 @@ class ColumnRoles:
         for option, name in (("--target", self.target), ("--weights", self.weights)):
             if name is not None:
                 yield option, name
+        yield from self.beside
         for role in ("nominal", "numeric", "date", "date_parts", "drop", "keep"):
             yield from ((f"--{role.replace('_', '-')}", name) for name in getattr(self, role))
 
@@ -74,7 +81,7 @@ def read_training(
         raise DataError(f"--weights {roles.weights}: this is the target. Name another column.")
     table = read_table(
         source,
-        target=roles.target,
+        target=roles.target_columns,
         weights=roles.weights,
         drop=roles.drop,
         drop_unlabelled=roles.drop_unlabelled,
@@ -83,7 +90,7 @@ def read_training(
     )
     if task == "classification":
         _check_classes(table.known_target, table.row_weights, str(roles.target))
-    else:
+    elif task == "regression":
         _check_numbers(table, str(roles.target))
     kept = {*roles.keep, *roles.nominal}
     findings = [

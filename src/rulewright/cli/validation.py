@@ -149,7 +149,7 @@ def draw_held_out(table: Table, share: float, seed: int) -> np.ndarray:
 
 
 def judge_by_file(
-    model: RuleModel, file: Path, source: Source, target: str, weights: str | None
+    model: RuleModel, file: Path, source: Source, target: Any, weights: str | None
 ) -> HeldOutAnswers:
     """Ask a model about the rows of a test file."""
     rows = read_report_rows(model, source, target, weights)

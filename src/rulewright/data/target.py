@@ -236,6 +236,10 @@ class Numbers:
         """Return the numbers for a dataframe."""
         return self.values
 
+    def average(self, weights: NDArray[np.float64]) -> float:
+        """Return the average number of rows with weights."""
+        return float(np.average(self.values, weights=weights))
+
     def take(self, rows: Any) -> Self:
         """Return the numbers of some rows."""
         return replace(self, values=self.values[rows])

@@ -20,16 +20,21 @@ import numpy as np
 
 from rulewright.evidence.answers import Answers, NumberAnswers
 from rulewright.evidence.class_measures import measure_classes, score_classes
+from rulewright.evidence.counts import CountAnswers, measure_counts
 from rulewright.evidence.measure import Measure, Z, mean_with_interval, standard_error
+from rulewright.evidence.survival import SurvivalAnswers, measure_survival
 
 if TYPE_CHECKING:
     from rulewright.evidence.answers import ClassAnswers
 
 
+_FIRST = {CountAnswers: "d2", SurvivalAnswers: "concordance"}
+"""Keys of figures that some rows do not have."""
+
+
 def measures(answers: Answers) -> list[Measure]:
     """Return all figures of answers, by their better estimates where there are any."""
-    numbers = isinstance(answers, NumberAnswers)
-    found = _of_numbers(answers) if numbers else measure_classes(answers)  # type: ignore[arg-type]
+    found = _of_numbers(answers) if isinstance(answers, NumberAnswers) else measure_classes(answers)
     known = answers.estimates
     return [one.at(known[one.key]) if one.key in known else one for one in found]
 
@@ -37,7 +42,8 @@ def measures(answers: Answers) -> list[Measure]:
 def score_answers(answers: Answers) -> dict[str, float]:
     """Return the values of all figures by key, NaN if there is none; of classes also the ECE."""
     if isinstance(answers, NumberAnswers):
-        return {"r2": math.nan} | {one.key: one.value for one in _of_numbers(answers)}
+        key = _FIRST.get(type(answers), "r2")
+        return {key: math.nan} | {one.key: one.value for one in _of_numbers(answers)}
     return score_classes(answers)
 
 
@@ -67,6 +73,10 @@ def _note_interest(answers: ClassAnswers) -> dict[str, Any]:
 
 
 def _of_numbers(answers: NumberAnswers) -> list[Measure]:
+    if isinstance(answers, CountAnswers):
+        return measure_counts(answers)
+    if isinstance(answers, SurvivalAnswers):
+        return measure_survival(answers)
     truth, weights = answers.truth, answers.weights
     errors = truth - answers.predicted
     mean = float(np.average(truth, weights=weights))

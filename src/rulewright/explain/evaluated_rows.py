@@ -31,8 +31,8 @@ def model_of(model: Any, step: str) -> RuleModel:
 
 def rows_with_target(model: RuleModel, X: Any, y: Any, sample_weight: Any = None) -> Table:
     """Read rows as the model does, with the classes or numbers as their target."""
-    task: Any = "classification" if isinstance(model, ClassModel) else "regression"
-    return read_like(X, model.schema, model.columns, target=y, weights=sample_weight, task=task)
+    columns = model.columns
+    return read_like(X, model.schema, columns, target=y, weights=sample_weight, task=model.task)
 
 
 def class_codes(model: ClassModel, table: Table) -> IntArray:

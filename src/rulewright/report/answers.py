@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rulewright.data import Derivable, Table, open_table, read_like
-from rulewright.evidence import Answers, ClassAnswers, NumberAnswers
+from rulewright.evidence import Answers, ClassAnswers, NumberAnswers, SurvivalAnswers, answer_rows
 from rulewright.explain import EvaluatedRows
 from rulewright.model import (
     ClassModel,
@@ -37,7 +37,7 @@ def answers_on(rows: EvaluatedRows, origin: str) -> Answers:
     """Return the answers on rows with a target."""
     model, table = rows.model, rows.table
     if not isinstance(model, ClassModel):
-        return NumberAnswers(origin, table.known_numbers.values, model.predict(table), rows.weights)
+        return answer_rows(model, table, rows.scores, origin)
     codes, scores = rows.codes, rows.scores
     return ClassAnswers(
         origin,
@@ -82,7 +82,11 @@ def join_answers(parts: Sequence[Answers], places: Places, origin: str) -> Answe
         return np.concatenate([getattr(part, name) for part in parts])[order]
 
     if isinstance(first, NumberAnswers):
-        return NumberAnswers(origin, *map(all_of, ("truth", "predicted", "weights")))
+        if isinstance(first, SurvivalAnswers):  # each model has times of its own
+            first = replace(first, survival=None, times=())
+        names = [one.name for one in fields(first)]
+        per_row = [name for name in names if isinstance(getattr(first, name), np.ndarray)]
+        return replace(first, origin=origin, **{name: all_of(name) for name in per_row})
     said = [part.flags for part in parts if isinstance(part, ClassAnswers)]
     return replace(
         first,
@@ -94,7 +98,6 @@ def join_answers(parts: Sequence[Answers], places: Places, origin: str) -> Answe
 
 def read_report_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Table:
     """Read rows with all columns of the model that they have, and with their target."""
-    task: Any = "classification" if isinstance(model, ClassModel) else "regression"
     if isinstance(X, Derivable):
         X = X.derive(model.schema)
     given = X if isinstance(X, Table) else open_table(X)
@@ -103,7 +106,7 @@ def read_report_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Ta
         needed |= set(given.names) & set(model.schema.names)
     else:
         needed |= set(model.schema.names)
-    return read_like(given, model.schema, needed, target=y, weights=sample_weight, task=task)
+    return read_like(given, model.schema, needed, target=y, weights=sample_weight, task=model.task)
 
 
 def is_learned_from(rows: EvaluatedRows) -> bool:

@@ -40,7 +40,11 @@ COVERAGE = Fields(
     },
 )
 NUMBER_COVERAGE = Fields(
-    {"rows": _ROWS_PART, "support": WEIGHT, "mean": NUMBER, "deviation": WEIGHT}
+    {"rows": _ROWS_PART, "support": WEIGHT, "mean": NUMBER, "deviation": WEIGHT},
+    {
+        "events": described("Weighted events of the covered rows; the mean is their rate.", WEIGHT),
+        "exposure": described("Weighted exposure, or time at risk, of the covered rows.", WEIGHT),
+    },
 )
 
 INSIDE = 0.2
@@ -217,18 +221,37 @@ class NumberCoverage:
         Weighted mean and standard deviation of the numbers of the covered rows.
     rows : {"training", "outside", "corrected", "left out", "given"}
         On which rows it was counted.
+    events, exposure : float, optional
+        Of rates: weighted events and exposure. The mean is their quotient, and the deviation that
+        of a Poisson rate.
     """
 
     support: float
     mean: float
     deviation: float
     rows: Rows = "training"
+    events: float | None = None
+    exposure: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "support", _weight(self.support, "support of a rule"))
         object.__setattr__(self, "mean", finite_number(self.mean, "mean of a rule"))
         object.__setattr__(self, "deviation", _weight(self.deviation, "deviation of a rule"))
         _check_rows(self.rows)
+        if (self.events is None) != (self.exposure is None):
+            raise ValueError("a rule with events needs their exposure, and the reverse")
+        for name in ("events", "exposure"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _weight(value, f"{name} of a rule"))
+
+    @classmethod
+    def of_rate(
+        cls, support: float, events: float, exposure: float, rows: Rows = "training"
+    ) -> NumberCoverage:
+        """Return the coverage of rows with events and exposure."""
+        rate = events / exposure if exposure else 0.0
+        deviation = math.sqrt(events * support) / exposure if exposure else 0.0
+        return cls(support, rate, deviation, rows, events, exposure)
 
     @classmethod
     def of(
@@ -256,7 +279,8 @@ class NumberCoverage:
 
     def to_json(self) -> dict[str, Any]:
         """Return the coverage as plain data."""
-        return {name: getattr(self, name) for name in NUMBER_COVERAGE.needed}
+        optional = NUMBER_COVERAGE.optional if self.events is not None else ()
+        return {name: getattr(self, name) for name in (*NUMBER_COVERAGE.needed, *optional)}
 
 
 def coverage_from_json(obj: object) -> Coverage | NumberCoverage:

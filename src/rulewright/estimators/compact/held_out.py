@@ -70,6 +70,8 @@ class HeldOutRows:
         How the size was chosen.
     unit : float
         What answers are multiplied by.
+    answer : function, optional
+        Makes answers of an origin and of scores, of models whose scores are no predictions.
     """
 
     size: Size
@@ -78,6 +80,7 @@ class HeldOutRows:
     origin: str
     how: str
     unit: float = 1.0
+    answer: Callable[[str, FloatArray], Answers] | None = None
 
     @classmethod
     def of(
@@ -132,6 +135,8 @@ class HeldOutRows:
         """Return the answers of a size by each repetition."""
         assert self.size.answers is not None
         found = self.size.answers[:, size]
+        if self.answer is not None:
+            return [self.answer(self.origin, one[:, 0]) for one in found]
         if isinstance(model, RegressionRules):
             return [
                 NumberAnswers(self.origin, self.truth, self.unit * one[:, 0], self.weights)
