@@ -23,6 +23,9 @@ from .counts import lorenz_curve as lorenz_curve
 from .counts import lorenz_gini as lorenz_gini
 from .counts import poisson_deviances as poisson_deviances
 from .counts import rate_bands as rate_bands
+from .event_answers import answer_counts as answer_counts
+from .event_answers import answer_rows as answer_rows
+from .event_answers import answer_survival as answer_survival
 from .measure import BRIER as BRIER
 from .measure import NONE as NONE
 from .measure import Measure as Measure
@@ -32,9 +35,11 @@ from .measure import share_interval as share_interval
 from .measurement import figures_of as figures_of
 from .measurement import measures as measures
 from .measurement import score_answers as score_answers
-from .numbers import answer_counts as answer_counts
-from .numbers import answer_rows as answer_rows
-from .numbers import answer_survival as answer_survival
+from .numbers import format_number as format_number
+from .numbers import format_percent as format_percent
+from .numbers import format_signed_number as format_signed_number
+from .numbers import write_interval as write_interval
+from .numbers import write_threshold as write_threshold
 from .optimism import N_RESAMPLES as N_RESAMPLES
 from .optimism import correct_optimism as correct_optimism
 from .predictions import N_BINS as N_BINS
