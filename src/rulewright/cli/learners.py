@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -134,7 +134,7 @@ class LearnerOptions:
 
     def task_of(self, source: Source, target: str, implied: Task | None = None) -> Task:
         """Return the requested task, or the task that options or values of the target suggest."""
-        task: Task = implied or (cast("Task", self.task.value) if self.task else "classification")
+        task: Task = implied or (self.task.value if self.task else "classification")
         if self.task is not None and task != self.task:
             raise ValueError(f"--task {self.task}: the options are about {task}. Leave it out.")
         if implied is None and self.task is None:

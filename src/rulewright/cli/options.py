@@ -155,8 +155,8 @@ class ColumnOptions:
         """Return the roles of the columns."""
         lists = ("nominal", "numeric", "drop", "missing", "keep", "date", "date_parts")
         named: dict[str, Any] = {name: tuple(getattr(self, name) or ()) for name in lists}
-        unlabelled = {"drop_unlabelled": self.drop_unlabelled}
-        return ColumnRoles(target, weights, **named, **unlabelled, beside=beside)
+        named["drop_unlabelled"] = self.drop_unlabelled
+        return ColumnRoles(target, weights, **named, beside=beside)
 
 
 @dataclass(frozen=True)

@@ -217,6 +217,10 @@ class RuleModel(Exports):
         """
         return self._rows(X, n_threads).value(self.program.scores)
 
+    def score_of(self, prediction: float) -> float:
+        """Return the score of a predicted number: itself, unless a form predicts otherwise."""
+        return prediction
+
     def outputs(self, X: object) -> dict[str, NDArray[np.float64]]:
         """Return the numbers that exports of a model without classes give, by name."""
         rows = self._rows(X, None)

@@ -142,6 +142,10 @@ class RateRules(RatioRules):
         """Return the rate of each row: its expected count per unit of exposure."""
         return np.asarray(np.exp(np.minimum(self.scores(X, n_threads=n_threads), 700.0)))
 
+    def score_of(self, prediction: float) -> float:
+        """Return the logarithm of a rate; of 0 or less it is minus infinity."""
+        return math.log(prediction) if prediction > 0 else -math.inf
+
     def preamble(self) -> str:
         """Write the rate that every row starts with, and what factors mean."""
         return self._preamble(f"rate {self.answer_text(self.intercept)}", exact=False)
