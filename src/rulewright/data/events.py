@@ -50,7 +50,7 @@ class CountTarget(Numbers):
         return float(weights @ self.values) / float(weights @ self.exposure)
 
     @property
-    def rates(self) -> NDArray[np.float64]:
+    def outcomes(self) -> NDArray[np.float64]:
         """Counts per unit of exposure."""
         return np.asarray(self.values / self.exposure)
 
@@ -93,6 +93,24 @@ class SurvivalTarget(Numbers):
         """Return the overall rate: events per unit of time at risk."""
         at_risk = float(weights @ self.times_at_risk)
         return float(weights @ self.events) / at_risk if at_risk else 0.0
+
+    @property
+    def outcomes(self) -> NDArray[np.float64]:
+        """Events less those expected of an average row until its time (martingale residuals)."""
+        times = np.unique(self.values[self.events])
+        last = np.searchsorted(times, self.values, side="right")
+        first = np.searchsorted(times, self.entry_times, side="right")
+        steps = np.zeros(len(times) + 1)
+        at_risk = np.cumsum(np.bincount(first, minlength=len(times) + 1))[:-1]
+        at_risk -= np.cumsum(np.bincount(last, minlength=len(times) + 1))[:-1]
+        events = np.bincount(last[self.events] - 1, minlength=len(times))
+        steps[1:] = np.cumsum(events / at_risk)
+        return np.asarray(self.events - (steps[last] - steps[first]))
+
+    @property
+    def entry_times(self) -> NDArray[np.float64]:
+        """When the observation of each row starts; before all events by default."""
+        return np.full(len(self), -1.0) if self.entries is None else self.entries
 
     @property
     def times_at_risk(self) -> NDArray[np.float64]:

@@ -26,6 +26,7 @@ from .counts import rate_bands as rate_bands
 from .event_answers import answer_counts as answer_counts
 from .event_answers import answer_rows as answer_rows
 from .event_answers import answer_survival as answer_survival
+from .event_answers import event_losses as event_losses
 from .measure import BRIER as BRIER
 from .measure import NONE as NONE
 from .measure import Measure as Measure

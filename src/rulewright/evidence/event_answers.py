@@ -9,8 +9,8 @@ import numpy as np
 
 from rulewright.data import CountSet, CountTarget, SurvivalTarget
 from rulewright.evidence.answers import NumberAnswers
-from rulewright.evidence.counts import CountAnswers
-from rulewright.evidence.survival import SurvivalAnswers, time_grid
+from rulewright.evidence.counts import CountAnswers, measure_counts
+from rulewright.evidence.survival import SurvivalAnswers, concordance, time_grid
 from rulewright.model import HazardRules, RateRules
 
 if TYPE_CHECKING:
@@ -27,6 +27,17 @@ def answer_rows(model: RuleModel, table: Table, scores: FloatArray, origin: str)
     if isinstance(model, HazardRules):
         return _answer_times(model, table.known_numbers, scores, weights, origin)
     return NumberAnswers(origin, table.known_numbers.values, scores, weights)
+
+
+def event_losses(answers: NumberAnswers) -> dict[str, float] | None:
+    """Return figures of answers on events where less is better; None for plain numbers."""
+    if isinstance(answers, CountAnswers):
+        found = {one.key: one.value for one in measure_counts(answers)}
+        return {"poisson_deviance": found["poisson_deviance"]}
+    if isinstance(answers, SurvivalAnswers):
+        own = answers.truth, answers.events, answers.predicted, answers.weights
+        return {"discordance": 1 - concordance(*own)}
+    return None
 
 
 def answer_counts(

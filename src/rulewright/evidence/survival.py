@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 MOST_PAIRS = 4_000_000
 """Pairs of rows that are compared at a time."""
 
+SAME_RISK = 1e-8
+"""Risks that differ by no more are tied, as in scikit-survival."""
+
 N_TIMES = 50
 """Times at which the Brier score is integrated."""
 
@@ -99,7 +102,7 @@ def _pair_sums(
         later = times[own][:, np.newaxis] < times
         later |= (times[own][:, np.newaxis] == times) & ~events
         gaps = risks[own][:, np.newaxis] - risks
-        score = later * ((gaps > 0) + 0.5 * (gaps == 0))
+        score = later * ((gaps > SAME_RISK) + 0.5 * (np.abs(gaps) <= SAME_RISK))
         for sums, one in ((pairs, later), (right, score)):
             sums[own] += weights[own] * (one @ weights)
             sums += weights * (weights[own] @ one)

@@ -220,7 +220,7 @@ def _of_classes(rows: _Rows, alpha: float, q: float) -> ClassRuleStatistics:
 
 
 def _of_numbers(rows: _Rows, alpha: float, q: float) -> NumberRuleStatistics:
-    numbers = rows.table.known_numbers.values
+    numbers = rows.table.known_numbers.outcomes
     sides, p, e, means, differences = [], [], [], [], []
     for rule, inside in rows.rules:
         pair = one, other = rows.sides(inside, numbers)

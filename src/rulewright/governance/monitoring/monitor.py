@@ -372,6 +372,8 @@ def _periods(source: Any, by: Any, unit: str | None) -> tuple[Any, list[str]]:
 
 def _figures(model: Any, table: Table, of_row: Any, n: int, outcomes: Any) -> dict[str, FloatArray]:
     """Return figures of each period that need rows, not only counts."""
+    if model.task == "survival":
+        return {}
     if not isinstance(model, ClassModel):
         errors = np.abs(model.predict(table) - outcomes)
         return {
