@@ -17,6 +17,7 @@ from rulewright.weighting import NegativeBinomialLoss, PoissonLoss, ScoreLoss, T
 
 if TYPE_CHECKING:
     from rulewright.data import RegressionSet, Table
+    from rulewright.estimators.contract.weights import WeightMeaning
     from rulewright.kernels import BoolArray, FloatArray
 
 LARGEST_COUNT = 1e15
@@ -68,7 +69,16 @@ class CompactRulesCounts(
         Real(1.01, 1.99), "Power of the mean in the variance of the Tweedie loss.", default=1.5
     )
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, exposure: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        exposure: Any = None,
+        groups: Any = None,
+        weights: WeightMeaning = "importance",
+    ) -> Self:
         """Learn a rule model.
 
         Parameters
@@ -82,12 +92,17 @@ class CompactRulesCounts(
             Row weights, or the name of their column. A weight is a number of rows.
         exposure : array-like or str, optional
             What counts are proportional to, or the name of its column in X; 1 by default.
+        groups : array-like or str, optional
+            Group of each row, or the name of its column; folds keep groups whole.
+        weights : {"importance", "counts"}
+            Whether a weight of 2 is one observation, or two.
 
         Returns
         -------
         self
         """
-        return super().fit(X, with_exposure(y, exposure), sample_weight)
+        target = with_exposure(y, exposure)
+        return super().fit(X, target, sample_weight, groups=groups, weights=weights)
 
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, exposure: Any = None
@@ -137,9 +152,6 @@ class CompactRulesCounts(
         counts = _counts(rows)
         expected = counts.exposure * counts.average(rows.weights)
         return np.asarray(np.sqrt(counts.values) - np.sqrt(expected))
-
-    def _has_event(self, rows: RegressionSet) -> BoolArray:
-        return np.asarray(rows.numbers > 0)
 
     def _coverage(self, covered: BoolArray, rows: RegressionSet) -> NumberCoverage:
         own, counts = rows.weights[covered], _counts(rows)

@@ -16,7 +16,6 @@ from rulewright.estimators.compact.members import Member, ResponseProblem, fitte
 from rulewright.estimators.compact.score_loss import CompactScoreLoss, ScoreLessons
 from rulewright.estimators.compact.settings import CompactRules, lines_parameter
 from rulewright.estimators.contract.parameters import CheckedByFit, Parameter
-from rulewright.estimators.folds.folds import assign_folds, keep_splits
 from rulewright.model import RegressionRules
 from rulewright.rules import Adds, Head, NumberCoverage, Rule
 from rulewright.search import LEAST_ROWS, Constraints
@@ -51,7 +50,7 @@ class ScoredRules(NamedTuple):
 class CompactScores(CompactRules[Model]):
     """Base of the compact learners of events: they choose rules by any loss of a score.
 
-    A learner gives the loss of rows, targets for the test of signal, strata of the folds, the
+    A learner gives the loss of rows, targets for the test of signal, the
     coverage of rules, and answers on held-out rows.
     """
 
@@ -72,10 +71,6 @@ class CompactScores(CompactRules[Model]):
         """Return the target of each row for a test of whether anything can be learned."""
 
     @abstractmethod
-    def _has_event(self, rows: RegressionSet) -> BoolArray:
-        """Return which rows have an event: folds and samples divide them evenly."""
-
-    @abstractmethod
     def _coverage(self, covered: BoolArray, rows: RegressionSet) -> NumberCoverage:
         """Count the rows of a rule."""
 
@@ -92,14 +87,10 @@ class CompactScores(CompactRules[Model]):
         constraints = Constraints.of(self.constraints)
         constraints.check(rows.schema)
         random = check_random_state(self.random_state)
-        sample = _choosing_rows(rows, self._has_event(rows), random)
+        sample = _choosing_rows(rows, random)
         repeats: list[Any] = []
         if sample.n_rows >= LEAST_ROWS:
-            strata = self._has_event(sample).astype(np.int32)
-            repeats = self._repeat_folds(
-                sample.n_rows,
-                lambda cv: assign_folds(strata, keep_splits(cv, sample.places), random, 1),
-            )
+            repeats = self._repeat_folds(sample, random)
         make = partial(self._loss, sample)
         lessons = ScoreLessons(make, sample.weights, self.l2, self._signal(sample))
         outcome = self._search(sample, lessons, constraints, repeats, random, 1)
@@ -134,7 +125,7 @@ class CompactScores(CompactRules[Model]):
 
 
 def _choosing_rows(
-    rows: RegressionSet, has_event: BoolArray, random: np.random.RandomState
+    rows: RegressionSet, random: np.random.RandomState
 ) -> RegressionSet:
     """Return the rows to choose rules on: all, or a sample with as many events as it can hold.
 
@@ -143,7 +134,8 @@ def _choosing_rows(
     most = settings.MOST_ROWS
     if rows.n_rows <= most:
         return rows
-    with_event, without = np.flatnonzero(has_event), np.flatnonzero(~has_event)
+    assert rows.has_event is not None
+    with_event, without = np.flatnonzero(rows.has_event), np.flatnonzero(~rows.has_event)
     n_events = min(len(with_event), max(most // 2, most - len(without)))
     parts = []
     for own, n in ((with_event, n_events), (without, min(len(without), most - n_events))):

@@ -131,10 +131,6 @@ class CompactRulesSurvival(CompactScores[HazardRules]):
         g, _ = self._loss(rows, rows.weights).derivatives(np.zeros(rows.n_rows))
         return -g / rows.weights
 
-    def _has_event(self, rows: RegressionSet) -> BoolArray:
-        found: BoolArray = _survival(rows).events
-        return found
-
     def _coverage(self, covered: BoolArray, rows: RegressionSet) -> NumberCoverage:
         own, target = rows.weights[covered], _survival(rows)
         events, at_risk = own @ target.events[covered], own @ target.times_at_risk[covered]
