@@ -5,10 +5,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import mean_pinball_loss
 from sklearn.utils.estimator_checks import check_estimator
 
 from rulewright import (
     CompactRulesCounts,
+    CompactRulesRegressor,
     CompactRulesSurvival,
     CountTarget,
     SurvivalTarget,
@@ -16,7 +18,7 @@ from rulewright import (
     read_table,
 )
 from rulewright.data import DataError
-from rulewright.evidence import CountAnswers, SurvivalAnswers
+from rulewright.evidence import CountAnswers, SurvivalAnswers, score_answers
 from rulewright.model import parse_model
 from rulewright.report import ask_model
 
@@ -331,3 +333,40 @@ def test_bad_exposure_is_refused():
         CompactRulesCounts().fit(X, ("n", "n"))
     with pytest.raises(DataError, match="name that of the counts"):
         CompactRulesCounts().fit(X, [1, 0, 2], exposure="years")
+
+
+def skewed(seed, n=900):
+    """Draw numbers whose spread depends on a column."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, 3))
+    return X, 5 * (X[:, 0] > 0.5) + rng.exponential(1 + 3 * (X[:, 1] > 0.6))
+
+
+def test_quantiles_hold_their_share_of_new_rows():
+    """About nine of ten new rows are below a 90 % quantile, with a lower loss than a constant's."""
+    X, y = skewed(0)
+    est = CompactRulesRegressor(loss="quantile", quantile=0.9, cv=3, random_state=0).fit(X, y)
+    new, truth = skewed(1)
+    predicted = est.predict(new)
+    assert 0.86 <= np.mean(truth <= predicted) <= 0.94
+    constant = np.full(len(truth), np.quantile(y, 0.9))
+    own, base = (mean_pinball_loss(truth, p, alpha=0.9) for p in (predicted, constant))
+    assert own < 0.9 * base
+    figures = est.model_.summary["validation"]["figures"]
+    assert 0.8 < figures["share_below"]["value"] < 0.95
+    assert "price" not in est.model_.summary
+    answers = ask_model(est.model_, read_table(new, target=truth, task="regression"), "rows")
+    assert answers.quantile == 0.9
+    assert score_answers(answers)["pinball_loss"] == pytest.approx(own)
+
+
+def test_outliers_move_huber_rules_less():
+    """A few enormous errors spoil squared errors, not Huber's loss."""
+    X, y = skewed(2)
+    truth = y.copy()
+    y[:10] += 1e4
+    errors = {}
+    for loss in ("squared", "huber"):
+        est = CompactRulesRegressor(loss=loss, linear=False, cv=3, random_state=0).fit(X, y)
+        errors[loss] = np.abs(est.predict(X) - truth).mean()
+    assert errors["huber"] < 0.5 * errors["squared"]

@@ -24,6 +24,7 @@ from .counts import lorenz_gini as lorenz_gini
 from .counts import poisson_deviances as poisson_deviances
 from .counts import rate_bands as rate_bands
 from .event_answers import answer_counts as answer_counts
+from .event_answers import answer_numbers as answer_numbers
 from .event_answers import answer_rows as answer_rows
 from .event_answers import answer_survival as answer_survival
 from .event_answers import event_losses as event_losses

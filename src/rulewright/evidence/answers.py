@@ -91,7 +91,8 @@ class NumberAnswers:
     """Predicted numbers of a model, or of the models of a cross-validation.
 
     `origin` describes the rows, to be read after "on". `estimates` has figures with better
-    estimates than these rows provide, see `measures`.
+    estimates than these rows provide, see `measures`. `quantile` is the share of rows that should
+    be below their prediction, if a quantile is predicted.
     """
 
     origin: str
@@ -99,6 +100,7 @@ class NumberAnswers:
     predicted: FloatArray
     weights: FloatArray
     estimates: Mapping[str, float] = field(default_factory=dict)
+    quantile: float | None = None
 
 
 def find_rarer(first: float, second: float) -> int:

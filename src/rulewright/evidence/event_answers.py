@@ -26,7 +26,19 @@ def answer_rows(model: RuleModel, table: Table, scores: FloatArray, origin: str)
         return answer_counts(CountSet.target_of(table), scores, weights, origin)
     if isinstance(model, HazardRules):
         return _answer_times(model, table.known_numbers, scores, weights, origin)
-    return NumberAnswers(origin, table.known_numbers.values, scores, weights)
+    return answer_numbers(model, table.known_numbers.values, scores, weights, origin)
+
+
+def answer_numbers(
+    model: RuleModel, truth: FloatArray, predicted: FloatArray, weights: FloatArray, origin: str
+) -> NumberAnswers:
+    """Return predicted numbers, or the quantile that a model was learned for."""
+    settings = model.summary.get("settings")
+    known = settings if isinstance(settings, dict) and settings.get("loss") == "quantile" else {}
+    quantile = known.get("quantile")
+    if not isinstance(quantile, float) or not 0 < quantile < 1:
+        quantile = None
+    return NumberAnswers(origin, truth, predicted, weights, quantile=quantile)
 
 
 def event_losses(answers: NumberAnswers) -> dict[str, float] | None:

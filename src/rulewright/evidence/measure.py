@@ -37,6 +37,8 @@ _NAMES = {
     "mae": "MAE",
     "rmse": "RMSE",
     "d2": "D2",
+    "pinball_loss": "Pinball loss",
+    "share_below": "Share below",
     "concordance": "Concordance",
     "ibs": "Integrated Brier score",
     "poisson_deviance": "Poisson deviance",

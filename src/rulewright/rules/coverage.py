@@ -44,7 +44,7 @@ NUMBER_COVERAGE = Fields(
     {
         "effective": described(
             "Effective number of observations; without it, the support is a number of rows.", WEIGHT
-        )
+        ),
         "events": described("Weighted events of the covered rows; the mean is their rate.", WEIGHT),
         "exposure": described("Weighted exposure, or time at risk, of the covered rows.", WEIGHT),
     },

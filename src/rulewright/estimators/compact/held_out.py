@@ -19,7 +19,7 @@ from rulewright.evidence import (
     BRIER,
     Answers,
     ClassAnswers,
-    NumberAnswers,
+    answer_numbers,
     correct_optimism,
     figures_of,
     score_answers,
@@ -139,7 +139,7 @@ class HeldOutRows:
             return [self.answer(self.origin, one[:, 0]) for one in found]
         if isinstance(model, RegressionRules):
             return [
-                NumberAnswers(self.origin, self.truth, self.unit * one[:, 0], self.weights)
+                answer_numbers(model, self.truth, self.unit * one[:, 0], self.weights, self.origin)
                 for one in found
             ]
         decide: Callable[[FloatArray], Any] = model.decide

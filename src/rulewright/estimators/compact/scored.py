@@ -124,9 +124,7 @@ class CompactScores(CompactRules[Model]):
         return ScoredRules(intercept, tuple(found), lines, fitted.answers[:, 0], loss, notes)
 
 
-def _choosing_rows(
-    rows: RegressionSet, random: np.random.RandomState
-) -> RegressionSet:
+def _choosing_rows(rows: RegressionSet, random: np.random.RandomState) -> RegressionSet:
     """Return the rows to choose rules on: all, or a sample with as many events as it can hold.
 
     Rows without an event are drawn, and count as all of them (case-control sampling).

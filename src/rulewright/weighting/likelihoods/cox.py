@@ -150,6 +150,15 @@ class CoxLoss(ScoreLoss):
             found[self.events] += (np.log(risk.at_risk[at]) - scores + risk.top)[self.events]
         return np.asarray(found)
 
+    def schoenfeld(
+        self, column: FloatArray, scores: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return of each event its value less the mean at risk, its time, and its weight."""
+        risk = self._risk(scores)
+        mean = self._at_risk(risk.hazards * column) / risk.at_risk
+        own, places = self._event_rows, self._event_places
+        return column[own] - mean[places], self.event_times[places], self.weights[own]
+
     def baseline(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the event times, and Breslow's cumulative hazard of a row of score 0."""
         risk = self._risk(scores)
