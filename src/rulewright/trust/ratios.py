@@ -72,8 +72,8 @@ class RuleRatios:
 
     def to_table(self) -> dict[str, list[Any]]:
         """Return a dict of columns, one item per rule in the order of the model."""
-        names = ("fitted", "ratio", "low", "high", "p_value", "rows", "events")
-        names += ("log_rank", "proportional") if isinstance(self.model, HazardRules) else ()
+        names = ["fitted", "ratio", "low", "high", "p_value", "rows", "events"]
+        names += ["log_rank", "proportional"] if isinstance(self.model, HazardRules) else []
         return {
             "rule": list(self.model.numbers),
             "if": [str(rule.body) for rule in self.model.rules],
