@@ -4,6 +4,7 @@ from .averaging.average import average_rule_sets as average_rule_sets
 from .averaging.combiner import RuleCombiner as RuleCombiner
 from .averaging.estimator import AveragedRulesClassifier as AveragedRulesClassifier
 from .averaging.parts import learn_on_parts as learn_on_parts
+from .catalogue import EXPECTED_FAILED_CHECKS as EXPECTED_FAILED_CHECKS
 from .catalogue import LEARNERS as LEARNERS
 from .catalogue import REGRESSORS as REGRESSORS
 from .catalogue import Catalogue as Catalogue
