@@ -105,13 +105,19 @@ def _beside(source: Source, columns: Mapping[str, Raw]) -> Source:
 
 
 def target_in(
-    model: RuleModel, source: Source, asked: str | None, weights: str | None, file: str
+    model: RuleModel,
+    source: Source,
+    asked: str | None,
+    weights: str | None,
+    file: str,
+    group: str | None = None,
 ) -> str:
     """Return the target column of a model, or raise an error that names the remedy.
 
-    `asked` and `weights` are the values of --target and --weights; errors call the source `file`.
+    `asked`, `weights` and `group` are the values of --target, --weights and --group; errors call
+    the source `file`.
     """
-    for option, name in (("--target", asked), ("--weights", weights)):
+    for option, name in (("--target", asked), ("--weights", weights), ("--group", group)):
         if name is not None and name not in source.names:
             advice = offer_names(name, source.names)
             raise DataError(f"{option} {name}: {file} has no such column. {advice}")
@@ -122,7 +128,7 @@ def target_in(
     noted = model.summary.get(NOTED)
     if isinstance(noted, str) and noted in source.names:
         return noted
-    return _find_target(model, source, {weights} if weights else set(), file)
+    return _find_target(model, source, {name for name in (weights, group) if name}, file)
 
 
 def _find_target(model: RuleModel, source: Source, other_roles: set[str], file: str) -> str:
