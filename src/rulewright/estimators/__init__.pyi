@@ -69,6 +69,7 @@ from .mlrules.settings import GROWTHS as GROWTHS
 from .mlrules.settings import BoostingSettings as BoostingSettings
 from .mlrules.settings import Formulation as Formulation
 from .mlrules.settings import Growth as Growth
+from .mlrules.settings import RuleSettings as RuleSettings
 from .nearest.estimator import RISEClassifier as RISEClassifier
 from .rulefit.classifier import RuleFitClassifier as RuleFitClassifier
 from .rulefit.left_out import PenaltySearch as PenaltySearch

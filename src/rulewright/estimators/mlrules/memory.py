@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from rulewright.kernels import (
     StatArray,
 )
 from rulewright.model import LinearTerm, units_of
+from rulewright.rules import Adds, Head
 from rulewright.search import (
     BlockDraws,
     FoundRule,
@@ -42,13 +44,17 @@ from rulewright.search import (
 from rulewright.weighting import ClassLogLikelihood, LogLikelihood
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from rulewright.data import Schema, Table, TrainingSet
-    from rulewright.estimators.mlrules.settings import BoostingSettings
-    from rulewright.rules import Head
+    from rulewright.estimators.mlrules.settings import BoostingSettings, RuleSettings
 
     Places = NDArray[np.integer] | slice
+
+OTHER_EVIDENCE = 1.0
+"""Minimum evidence for or against another class that a rule votes for: one standard error."""
 
 MOST_ROWS = 50_000
 """Lines are fitted on a sample of this size: its slopes are precise enough."""
@@ -185,11 +191,13 @@ class MemoryRows:
         """Training scores of all rows; None with validation rows or if rules may be dropped."""
         return ScoredRows(self.likelihood, self.order) if self.validation is None else None
 
-    def start_pruning(self, kind: str | None, required: ByteArray) -> Pruning[BoolArray]:
+    def start_pruning(
+        self, kind: str | None, required: ByteArray, hurries: bool
+    ) -> Pruning[BoolArray]:
         """Return the pruning of rules."""
         if kind == "conditions":
             return ConditionPruning(required, self.train, self.n_threads)
-        return PrefixPruning(required, self._sum_prefixes) if kind else Pruning(required)
+        return PrefixPruning(required, self._sum_prefixes, hurries) if kind else Pruning(required)
 
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
         """Grow a rule on the next draw; return it with the drawn rows."""
@@ -199,13 +207,28 @@ class MemoryRows:
         """Find the rows that a rule covers."""
         return found.cover(self.train.codes, self.n_threads)
 
-    def add(self, found: FoundRule, cover: RowArray, head: Head, response: float) -> None:
-        """Add the response of a rule to the scores of the rows that it covers."""
+    def add(
+        self, found: FoundRule, cover: RowArray, vote: Adds, asked: RuleSettings, n_others: int
+    ) -> tuple[Adds, ...]:
+        """Add the vote of a rule, and votes for other classes, to the scores of its rows."""
         with self.draws.following(cover):
-            self.likelihood.add(cover, head, response)
+            self.likelihood.add(cover, vote.head, vote.value)
+            others = tuple(islice(self._add_others(cover, vote.head, asked), n_others))
         if self.validation is not None:
             aside = found.cover(self.validation.codes)
-            self.validation.likelihood.add(aside, head, response)
+            for one in (vote, *others):
+                self.validation.likelihood.add(aside, one.head, one.value)
+        return vote, *others
+
+    def _add_others(self, cover: RowArray, head: Head, asked: RuleSettings) -> Iterator[Adds]:
+        """Add to the scores of each other class for which the covered rows are evidence."""
+        given = asked.l2, True, OTHER_EVIDENCE, asked.largest_step
+        for k in range(len(self.training.classes)):
+            other = Head(k, k)
+            if other != head and (step := self.likelihood.signed_step(cover, other, *given)):
+                vote = Adds(other, asked.learning_rate * step)
+                self.likelihood.add(cover, other, vote.value)
+                yield vote
 
     def weigh_cover(self, cover: RowArray, drawn: BoolArray) -> tuple[FloatArray, FloatArray]:
         """Return the class weights of all covered rows, and of those outside the subsample."""
