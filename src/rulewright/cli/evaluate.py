@@ -14,6 +14,7 @@ from rulewright.cli.display import lower_first, make_console, print_grid
 from rulewright.cli.opened_model import OpenedModel, Smiles, target_in
 from rulewright.cli.options import (
     FileReading,
+    Group,
     Positive,
     Precisions,
     group_options,
@@ -59,6 +60,7 @@ def evaluate(
     weights: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
     ] = None,
+    group: Group = None,
     decision: Annotated[
         str | None,
         typer.Option(metavar="DECISION", help=DECISION_HELP, show_default="of the model"),
@@ -87,8 +89,8 @@ def evaluate(
     opened = OpenedModel(model)
     loaded = _decide_as_asked(opened.model, decision)
     source = opened.open(file, reading.file_options(), smiles)
-    name = target_in(loaded, source, target, weights, str(file))
-    table = read_report_rows(loaded, source, name, weights)
+    name = target_in(loaded, source, target, weights, str(file), group)
+    table = read_report_rows(loaded, source, name, weights, group)
     print_decisions(table)
     rows = EvaluatedRows(loaded, table)
     answers = with_positive(answers_on(rows, file.name), positive, "--positive")

@@ -119,7 +119,7 @@ class OneTable:
         asked = self.request
         options = asked.table.file_options()
         source = open_training_file(asked.file, asked.roles, options)
-        return source, asked.judging.open_test(options, asked.target, asked.weights)
+        return source, asked.judging.open_test(options, asked.roles)
 
     def fit(self, estimator: Any, rows: Table) -> RuleModel:
         """Learn a model from the rows."""
@@ -201,7 +201,7 @@ class OneTable:
             origin = f"{len(left_out):,} rows held out"
             judged = HeldOutAnswers(ask_model(model, left_out, origin), left_out)
         elif tested is not None and judging.test is not None:
-            judged = judge_by_file(model, judging.test, tested, asked.target, asked.weights)
+            judged = judge_by_file(model, judging.test, tested, asked.roles)
         elif has_own and judged is None:
             judged = fit.take_held_out(model)
             if judged is None and (n_folds := judging.count_folds()):
@@ -310,6 +310,7 @@ class FilesInParts(OneTable):
             ("--cv", asked.judging.cv),
             ("--holdout", asked.judging.holdout),
             ("--drop-unlabelled", asked.roles.drop_unlabelled),
+            ("--group", asked.roles.group),
             ("--positive", asked.classes.positive),
         ):
             if given:
