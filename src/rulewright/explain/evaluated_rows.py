@@ -127,9 +127,9 @@ class EvaluatedRows:
 
     @property
     def truth(self) -> IntArray | FloatArray:
-        """True class of each row, as `codes`, or its number."""
+        """True class of each row, as `codes`, or the number that statistics compare."""
         is_class = isinstance(self.model, ClassModel)
-        return self.codes if is_class else self.table.known_numbers.values
+        return self.codes if is_class else self.table.known_numbers.outcomes
 
     @cached_property
     def importance(self) -> Importance:
