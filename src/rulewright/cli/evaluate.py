@@ -34,6 +34,7 @@ from rulewright.report import (
     with_positive,
     with_precisions,
 )
+from rulewright.rules import write_weight
 from rulewright.trust import ThresholdTable, tabulate_thresholds
 
 app = typer.Typer(add_completion=False)
@@ -187,7 +188,7 @@ def _print_thresholds(console: Console, found: ThresholdTable) -> None:
 
 def _print_confusion(console: Console, found: Confusion) -> None:
     rows = [
-        (name, *(f"{weight:.6g}" for weight in line))
+        (name, *map(write_weight, line))
         for name, line in zip(found.names, found.table, strict=True)
     ]
     print_grid(console, ("true class, by predicted", *found.names), rows)
@@ -196,7 +197,7 @@ def _print_confusion(console: Console, found: Confusion) -> None:
 def _print_classes(console: Console, found: Confusion) -> None:
     columns = (found.precision, found.recall, found.f1)
     rows = [
-        (name, *(_share(column[i]) for column in columns), f"{found.support[i]:.6g}")
+        (name, *(_share(column[i]) for column in columns), write_weight(found.support[i]))
         for i, name in enumerate(found.names)
     ]
     print_grid(console, ("class", "precision", "recall", "F1", "rows"), rows)
@@ -209,7 +210,7 @@ def _print_calibration(console: Console, found: Mapping[str, Any]) -> None:
             f"{one['probability']:.3f}",
             f"{one['share']:.3f}",
             f"{one['low']:.3f} to {one['high']:.3f}",
-            f"{one['weight']:.6g}",
+            write_weight(one["weight"]),
         )
         for one in found["bins"]
     ]

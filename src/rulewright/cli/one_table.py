@@ -14,6 +14,7 @@ from rulewright import report as reports
 from rulewright import scale
 from rulewright.cli.classes import ClassOptions
 from rulewright.cli.constraints import errors_by_option, set_bias
+from rulewright.cli.decisions import name_decision_options
 from rulewright.cli.display import print_data, print_finding_notes
 from rulewright.cli.evaluate import print_measures
 from rulewright.cli.learners import (
@@ -91,7 +92,7 @@ class Fit:
             model = self.model(rows)
         for one in caught:
             if issubclass(one.category, ModelWarning):
-                typer.echo(f"note: {one.message}", err=True)
+                typer.echo(f"note: {name_decision_options(str(one.message))}", err=True)
             else:
                 warnings.showwarning(one.message, one.category, one.filename, one.lineno)
         return model

@@ -44,7 +44,7 @@ class OpenedModel:
         try:
             self.model: RuleModel = load_model(path)
         except ModelFileError:
-            if read_document(path).get("form") != "graphs":
+            if not _holds_graphs(path):
                 raise
             self.graphs = relational.load_graph_rules(path)
             self.model = self.graphs.rules
@@ -72,6 +72,13 @@ class OpenedModel:
             return source
         columns = self.graphs.columns(smiles_texts(source, self.smiles(smiles)))
         return _beside(source, {k: Raw(as_objects(v), type="string") for k, v in columns.items()})
+
+
+def _holds_graphs(path: Path) -> bool:
+    try:
+        return read_document(path).get("form") == "graphs"
+    except ModelFileError:
+        return False
 
 
 def smiles_texts(source: Source, name: str) -> list[str | None]:
