@@ -151,6 +151,7 @@ def test_targets_may_be_given_in_many_ways(counts, survival):
         assert found.model_ == wanted
 
 
+@pytest.mark.filterwarnings("ignore:.*repeat another one exactly")
 @pytest.mark.parametrize("kind", ["counts", "survival"])
 def test_a_weight_is_a_number_of_rows(kind):
     """Rows of weight 2 give the model of rows twice; rows of weight 0 do not count."""
