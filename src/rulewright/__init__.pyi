@@ -15,12 +15,14 @@ from .estimators import PARTClassifier as PARTClassifier
 from .estimators import PenaltySearch as PenaltySearch
 from .estimators import RipperClassifier as RipperClassifier
 from .estimators import RISEClassifier as RISEClassifier
+from .estimators import RuleCardClassifier as RuleCardClassifier
 from .estimators import RuleCombiner as RuleCombiner
 from .estimators import RuleFitClassifier as RuleFitClassifier
 from .estimators import RuleFitRegressor as RuleFitRegressor
 from .estimators import RuleSetEnsembleClassifier as RuleSetEnsembleClassifier
 from .estimators import RuleVoteSelector as RuleVoteSelector
 from .estimators import RumbleClassifier as RumbleClassifier
+from .estimators import Scale as Scale
 from .estimators import SearchNoise as SearchNoise
 from .estimators import SL2Classifier as SL2Classifier
 from .estimators import SlipperClassifier as SlipperClassifier

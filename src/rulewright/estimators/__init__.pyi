@@ -4,6 +4,8 @@ from .averaging.average import average_rule_sets as average_rule_sets
 from .averaging.combiner import RuleCombiner as RuleCombiner
 from .averaging.estimator import AveragedRulesClassifier as AveragedRulesClassifier
 from .averaging.parts import learn_on_parts as learn_on_parts
+from .cards.estimator import RuleCardClassifier as RuleCardClassifier
+from .cards.settings import Scale as Scale
 from .catalogue import LEARNERS as LEARNERS
 from .catalogue import REGRESSORS as REGRESSORS
 from .catalogue import Catalogue as Catalogue

@@ -31,6 +31,7 @@ from .explanation import value_text as value_text
 from .forms.additive import AdditiveRules as AdditiveRules
 from .forms.average import AveragedModel as AveragedModel
 from .forms.average import Combine as Combine
+from .forms.card import RuleCard as RuleCard
 from .forms.dnf import DnfModel as DnfModel
 from .forms.dnf import laplace as laplace
 from .forms.lists import DecisionList as DecisionList
