@@ -40,9 +40,9 @@ struct BoundPointLimits : PointLimits {
                       dearest} {
         require(lowest.size() == highest.size(), "lowest and highest differ in items");
         for (std::size_t j = 0; j < lowest.size(); ++j) {
-            require(-kMostPoints <= lowest[j] && lowest[j] <= highest[j] &&
-                        highest[j] <= kMostPoints,
-                    "the lowest points are above the highest, or beyond 100,000");
+            require(
+                -kMostPoints <= lowest[j] && lowest[j] <= highest[j] && highest[j] <= kMostPoints,
+                "the lowest points are above the highest, or beyond 100,000");
         }
         require(items >= 0 && range >= -1 && nodes >= 0, "a limit is out of range");
         require_penalty(ridge, "l2 must not be negative, and finite");
