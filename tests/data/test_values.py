@@ -25,6 +25,7 @@ def objects(*values):
         (objects(Decimal("1.5"), pd.NA), [1.5, np.nan], "number"),
         (objects(None, np.nan, pd.NaT), [np.nan] * 3, "number"),
         (objects("a", np.nan, None), ["a", None, None], "string"),
+        (objects("a", 0.5, np.nan, None), ["a", "0.5", None, None], "mixed"),
         (objects("a", "b"), ["a", "b"], "string"),
         (objects(True, np.False_), [True, False], "boolean"),
         (objects(True, pd.NA), ["true", None], "boolean"),

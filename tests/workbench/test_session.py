@@ -10,9 +10,9 @@ from budget import is_full
 from builders import compact, mixed_table, mlrules, part, ripper, rulefit, rumble, slipper
 from rulewright import CompactRulesRegressor, load_model, write_report
 from rulewright.data import DataError, ModelWarning
-from rulewright.model import DecisionList, describe_edits
+from rulewright.model import DecisionList, describe_edits, hash_model
 from rulewright.rules import Adds, Range, Says
-from rulewright.workbench import EditError, EditLog, Session, compare_models, hash_model, replay
+from rulewright.workbench import EditError, EditLog, Session, compare_models, replay
 from rulewright.workbench.compliance import required_sign
 
 

@@ -22,15 +22,13 @@ from rulewright.cli.options import (
 from rulewright.cli.output import STDOUT, check_output, open_output
 from rulewright.data import DataError
 from rulewright.evidence import NONE, Answers, ClassAnswers, measures
-from rulewright.explain import EvaluatedRows
+from rulewright.explain import EvaluatedRows, answers_on, is_learned_from
 from rulewright.model import ClassModel, RuleModel, escape_line, title_of
 from rulewright.report import (
     Confusion,
-    answers_on,
     confusion_of,
     describe_interest,
     evaluation,
-    is_learned_from,
     read_report_rows,
     with_positive,
     with_precisions,

@@ -36,6 +36,7 @@ COMMANDS = {
     "edit": "Edit the rules of a saved model, refit the others, and keep a log.",
     "prove": "Prove that a saved model obeys policies, or find rows that break them.",
     "monitor": "Compare periods of new data: distributions, rules, outcomes, and alarms.",
+    "document": "Write the hand-over document of a saved model, as Markdown or HTML.",
     "diff": "Compare two saved models: rules, figures and decisions.",
     "compare": "Compare learners by cross-validation.",
 }

@@ -11,6 +11,7 @@ from rulewright.cli.opened_model import OpenedModel, Smiles, smiles_texts, targe
 from rulewright.cli.options import MaxUnzipped, Positive, Precisions
 from rulewright.cli.output import check_output
 from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions, position
+from rulewright.governance import read_policies
 from rulewright.report import N_ROWS
 
 app = typer.Typer(add_completion=False)
@@ -50,6 +51,9 @@ def report(
             help="Column whose groups get figures of their own, such as a region; may be repeated.",
         ),
     ] = None,
+    policies: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TOML file with policies to prove.")
+    ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.")] = None,
     positive: Positive = None,
     precision: Precisions = None,
@@ -84,6 +88,7 @@ def report(
     options: list[tuple[str, Any]] = [("--data", data), ("--target", target)]
     options += [("--weights", weights), ("--positive", positive)]
     options += [("--by", name) for name in by or ()]
+    options += [("--policies", policies)]
     options += [("--precision", share) for share in precision or ()]
     reports.write_report(
         loaded if opened.graphs is None else opened.graphs,
@@ -96,6 +101,7 @@ def report(
         n_rows=rows,
         provenance={**notes, "command": _command(model, options)},
         by=groups,
+        policies=() if policies is None else read_policies(policies),
         positive=positive,
         precisions=precision or (),
     )

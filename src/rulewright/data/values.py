@@ -32,6 +32,7 @@ _DATE = re.compile(
 )
 _MOMENTS = {"datetime", "date", "time", "timedelta", "Timestamp", "Timedelta", "Period"}
 _MOMENTS |= {"datetime64", "timedelta64"}
+_TEXT_TYPES = {str, float, type(None)}  # text with gaps, as dataframes hold it
 
 
 def convert_values(name: str, raw: Raw) -> Raw:
@@ -130,6 +131,11 @@ def _plain_objects(
         return values, "string"
     if groups == {"boolean"}:
         return values.astype(bool), "boolean"
+    if types <= _TEXT_TYPES:
+        texts = values.copy()
+        texts[values != values] = None  # NaN
+        if {*map(type, texts)} <= {str, type(None)}:
+            return texts, "string"
     absent = {type_ for type_ in types if _group(type_) == "missing"}
     known = [None if type(value) in absent or value != value else value for value in values]
     groups = {_group(type(value)) for value in known if value is not None}

@@ -6,6 +6,7 @@ from .averaging.estimator import AveragedRulesClassifier as AveragedRulesClassif
 from .averaging.parts import learn_on_parts as learn_on_parts
 from .cards.estimator import RuleCardClassifier as RuleCardClassifier
 from .cards.settings import Scale as Scale
+from .catalogue import EXPECTED_FAILED_CHECKS as EXPECTED_FAILED_CHECKS
 from .catalogue import LEARNERS as LEARNERS
 from .catalogue import REGRESSORS as REGRESSORS
 from .catalogue import Catalogue as Catalogue

@@ -25,6 +25,11 @@ from .measure import share_interval as share_interval
 from .measurement import figures_of as figures_of
 from .measurement import measures as measures
 from .measurement import score_answers as score_answers
+from .numbers import format_number as format_number
+from .numbers import format_percent as format_percent
+from .numbers import format_signed_number as format_signed_number
+from .numbers import write_interval as write_interval
+from .numbers import write_threshold as write_threshold
 from .optimism import N_RESAMPLES as N_RESAMPLES
 from .optimism import correct_optimism as correct_optimism
 from .predictions import N_BINS as N_BINS

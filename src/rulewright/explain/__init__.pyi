@@ -1,3 +1,5 @@
+from .answers import answers_on as answers_on
+from .answers import is_learned_from as is_learned_from
 from .column_steps import ColumnSteps as ColumnSteps
 from .column_steps import Step as Step
 from .column_steps import merge_column_steps as merge_column_steps

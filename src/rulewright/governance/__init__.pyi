@@ -1,3 +1,13 @@
+from .comparing import GroupComparison as GroupComparison
+from .comparing import compare_groups as compare_groups
+from .documents.parts import HandOver as HandOver
+from .documents.writing import document as document
+from .documents.writing import read_notes as read_notes
+from .gaps import Gap as Gap
+from .groups import GroupLine as GroupLine
+from .groups import GroupTable as GroupTable
+from .groups import group_columns as group_columns
+from .groups import group_tables as group_tables
 from .monitoring.monitor import LETTERS as LETTERS
 from .monitoring.monitor import Monitor as Monitor
 from .monitoring.monitor import monitor as monitor

@@ -11,7 +11,7 @@ from rulewright.governance.policies import Policy
 from rulewright.governance.proofs.prover import decide
 from rulewright.governance.proofs.spaces import SLACK, Space, Value
 from rulewright.html import escape_line
-from rulewright.model import ClassModel
+from rulewright.model import ClassModel, write_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,13 +63,22 @@ class Proof:
         rows = [dict(row) for row in self.rows]
         return {**content, "excess": self.excess, "rows": rows, "predictions": [*self.predictions]}
 
+    @property
+    def finding(self) -> str:
+        """How the state is known: the size of the certificate, the row, or the bound."""
+        if self.certificate is not None:
+            return f"certificate of {write_count(self.n_boxes, 'box')}"
+        return " ".join(line.strip() for line in str(self).split("\n")[1:])
+
     def __str__(self) -> str:
         took = f"{self.n_boxes:,} {'box' if self.n_boxes == 1 else 'boxes'}, {self.seconds:.1f} s"
         lines = [f"{self.state:9}  {escape_line(self.policy.title)} ({took})"]
         if self.state == "undecided":
             lines.append(f"           time ran out: broken by {self.excess:.6g} at most")
         if self.state == "violated":
-            lines.append(f"           broken by {self.excess:.6g} on a row such as")
+            decides = getattr(self.policy, "outcome", None) == "decision"
+            far = "" if decides else f" by {self.excess:.6g}"
+            lines.append(f"           broken{far} on a row such as")
         for row, answer in zip(self.rows, self.predictions, strict=True):
             listed = ", ".join(f"{name} = {_written(value)}" for name, value in row.items())
             said = ", ".join(f"{_written(value)} ({name})" for name, value in answer.items())

@@ -25,6 +25,7 @@ from .document import read_document as read_document
 from .document import write_document as write_document
 from .edit_notes import EDITS_NOTE as EDITS_NOTE
 from .edit_notes import describe_edits as describe_edits
+from .edit_notes import hash_model as hash_model
 from .explanation import SHOWN_REASONS as SHOWN_REASONS
 from .explanation import Explanation as Explanation
 from .explanation import value_text as value_text
@@ -78,6 +79,7 @@ from .text import write_count as write_count
 from .training_notes import ColumnNotes as ColumnNotes
 from .training_notes import base_mean as base_mean
 from .training_notes import base_rate as base_rate
+from .training_notes import class_shares as class_shares
 from .training_notes import describe_training as describe_training
 from .training_notes import note_column as note_column
 from .training_notes import note_training as note_training

@@ -1,7 +1,5 @@
 from .answers import N_ROWS as N_ROWS
-from .answers import answers_on as answers_on
 from .answers import ask_model as ask_model
-from .answers import is_learned_from as is_learned_from
 from .answers import join_answers as join_answers
 from .answers import read_report_rows as read_report_rows
 from .answers import with_positive as with_positive
@@ -13,8 +11,6 @@ from .curves import evaluation as evaluation
 from .figures import Axis as Axis
 from .figures import ChartLine as ChartLine
 from .figures import LineChart as LineChart
-from .groups import GroupLine as GroupLine
-from .groups import GroupTable as GroupTable
 from .insight import size_drawings as size_drawings
 from .page import file_notes as file_notes
 from .page import report_html as report_html

@@ -9,15 +9,8 @@ import numpy as np
 
 from rulewright.data import Derivable, Table, open_table, read_like
 from rulewright.evidence import Answers, ClassAnswers, NumberAnswers
-from rulewright.explain import EvaluatedRows
-from rulewright.model import (
-    ClassModel,
-    LowestCost,
-    RuleModel,
-    class_of_interest,
-    escape_line,
-    read_class,
-)
+from rulewright.explain import EvaluatedRows, answers_on
+from rulewright.model import ClassModel, RuleModel, read_class
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,25 +24,6 @@ N_ROWS = 100
 def ask_model(model: RuleModel, table: Table, origin: str) -> Answers:
     """Ask a model about rows with a target."""
     return answers_on(EvaluatedRows(model, table), origin)
-
-
-def answers_on(rows: EvaluatedRows, origin: str) -> Answers:
-    """Return the answers on rows with a target."""
-    model, table = rows.model, rows.table
-    if not isinstance(model, ClassModel):
-        return NumberAnswers(origin, table.known_numbers.values, model.predict(table), rows.weights)
-    codes, scores = rows.codes, rows.scores
-    return ClassAnswers(
-        origin,
-        tuple(map(escape_line, model.class_names)),
-        codes,
-        model.probabilities(scores),
-        model.decide(scores),
-        rows.weights,
-        model.flags(scores),
-        model.decision.costs if isinstance(model.decision, LowestCost) else None,
-        positive=class_of_interest(model),
-    )
 
 
 def with_positive(answers: Answers, positive: Any, option: str = "positive") -> Answers:
@@ -104,14 +78,3 @@ def read_report_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Ta
     else:
         needed |= set(model.schema.names)
     return read_like(given, model.schema, needed, target=y, weights=sample_weight, task=task)
-
-
-def is_learned_from(rows: EvaluatedRows) -> bool:
-    """Return whether a model was learned from these rows: whether all counts are equal."""
-    counted = [rule.coverage for rule in rows.model.rules]
-    if not counted or {one.rows for one in counted} & {"left out", "given"}:
-        return False
-    if rows.model.summary.get("n_rows") != len(rows):
-        return False
-    found = [rows.weights[rows.inside(i)].sum() for i in range(len(counted))]
-    return bool(np.allclose(found, [one.support for one in counted], rtol=1e-6))

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from rulewright.explain import ColumnSteps, Step, merge_column_steps
-from rulewright.html import cut_line, draw_bar, draw_move
-from rulewright.model import AdditiveRules, RegressionRules, class_of_interest, escape_line
-from rulewright.report.figures import N_LOOKS, Axis, ChartLine, LineChart
-from rulewright.report.numbers import (
+from rulewright.evidence import (
     format_number,
     format_percent,
     format_signed_number,
     write_interval,
     write_threshold,
 )
+from rulewright.explain import ColumnSteps, Step, merge_column_steps
+from rulewright.html import cut_line, draw_bar, draw_move
+from rulewright.model import AdditiveRules, RegressionRules, class_of_interest, escape_line
+from rulewright.report.figures import N_LOOKS, Axis, ChartLine, LineChart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,11 +15,11 @@ from markupsafe import Markup
 
 from rulewright import html
 from rulewright.data import Finding, optional, replace_file
+from rulewright.evidence import format_number, format_percent
+from rulewright.governance import Policy, Proofs, group_columns, prove
 from rulewright.model import RuleModel, write_count
 from rulewright.report.answers import N_ROWS, read_report_rows
 from rulewright.report.content import Content, content_of
-from rulewright.report.groups import group_columns
-from rulewright.report.numbers import format_number, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,6 +50,7 @@ def report_html(
     positive: Any = None,
     precisions: Sequence[float] = (),
     by: str | Sequence[str] | Mapping[str, Any] = (),
+    policies: Proofs | Policy | Sequence[Policy] = (),
 ) -> str:
     """Describe a model, how well it predicts, and the data, as one HTML page.
 
@@ -92,6 +93,8 @@ def report_html(
         Columns of X whose groups get figures of their own, such as ``by=["region"]``, or values of
         the rows by name. The model need not use them. Numbers with many values are divided at
         their quartiles.
+    policies : Policy, sequence of Policy or Proofs, optional
+        Policies to prove, or their proofs; see ``rulewright.governance.prove``.
 
     Returns
     -------
@@ -127,6 +130,7 @@ def report_html(
         positive=positive,
         precisions=precisions,
         by=group_columns(X, model, by),
+        policies=policies if isinstance(policies, Proofs) else prove(model, policies),
         target=_name_of(y),
     )
     return render_page(content)

@@ -13,6 +13,7 @@ from rulewright.evidence import (
     Measure,
     NumberAnswers,
     RecallAt,
+    format_number,
     measures,
     rank_interest,
 )
@@ -30,7 +31,6 @@ from rulewright.report.curves import (
     roc_curves,
 )
 from rulewright.report.figures import Axis, ChartLine, LineChart, percent_text
-from rulewright.report.numbers import format_number
 from rulewright.trust import ThresholdTable, certify_held_out, tabulate_thresholds
 
 _SHOWN_POINTS = 600
