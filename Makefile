@@ -12,6 +12,8 @@ CXX_FILES = $(shell find native -name '*.cpp' -o -name '*.hpp')
 # Minutes that the attack lasts, and whether its kernels run on the sanitizer build (0: they do not).
 ATTACK_MINUTES ?= 20
 ATTACK_SANITIZE ?= 1
+# The page that gets the figures of the run, such as docs/reliability.md.
+ATTACK_PAGE ?=
 
 .PHONY: help demo test test-all lint format docs docs-site notebooks release sanitize sanitize-build clang attack \
   bench bench-install compare mutations simulate stream scale chaos clean check-machine
@@ -164,7 +166,7 @@ attack: $(if $(filter 1,$(ATTACK_SANITIZE)),sanitize-build,install)
 	-$(INSTALL) 'psycopg[binary]'
 	ATTACK_MINUTES=$(ATTACK_MINUTES) $(if $(filter 1,$(ATTACK_SANITIZE)),\
 	  ATTACK_SANITIZE_PYTHON=$(CURDIR)/$(SANITIZE)/bin/python ATTACK_SANITIZE_PRELOAD="$(RUNTIME)") \
-	  $(BIN)/python -m attack
+	  $(BIN)/python -m attack $(if $(ATTACK_PAGE),--page $(ATTACK_PAGE))
 
 # Orange would bring the older pandas, Qt and CUDA of its other parts; its CN2 needs none of them.
 BENCH := .venv-bench

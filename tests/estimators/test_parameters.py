@@ -310,6 +310,7 @@ def test_values_that_fit_refuses(learner, name):
         (Growth, "class_choice", ["any", None]),
         (Growth, "column_subsample", [0, 1.5, math.nan, None]),
         (Growth, "label_sets", [0, "no", None]),
+        (Growth, "other_classes", [0, "no", None]),
         (Growth, "min_evidence", [-1, math.nan]),
         (Formulation, "default_rule", ["best", None, 3, ["exact"]]),
         (Formulation, "backtracking", ["yes", 1, None]),

@@ -33,7 +33,9 @@ from .contract.parameters import check_parameters as check_parameters
 from .contract.parameters import parse_settings as parse_settings
 from .contract.parameters import to_plain_data as to_plain_data
 from .contract.progress import progress_bar as progress_bar
+from .contract.weights import WeightMeaning as WeightMeaning
 from .contract.weights import are_counts as are_counts
+from .contract.weights import count_weights as count_weights
 from .contract.weights import warn_of_scaling as warn_of_scaling
 from .finishing.after_fit import OutOfFold as OutOfFold
 from .finishing.after_fit import calibrate as calibrate
@@ -49,6 +51,7 @@ from .folds.cross_fitting import cross_fit as cross_fit
 from .folds.folds import Folds as Folds
 from .folds.folds import affordable_folds as affordable_folds
 from .folds.folds import assign_folds as assign_folds
+from .folds.folds import divide_rows as divide_rows
 from .folds.folds import number_folds as number_folds
 from .folds.folds import stratified_folds as stratified_folds
 from .folds.precision import counting_training_rows as counting_training_rows
@@ -68,6 +71,7 @@ from .mlrules.settings import GROWTHS as GROWTHS
 from .mlrules.settings import BoostingSettings as BoostingSettings
 from .mlrules.settings import Formulation as Formulation
 from .mlrules.settings import Growth as Growth
+from .mlrules.settings import RuleSettings as RuleSettings
 from .nearest.estimator import RISEClassifier as RISEClassifier
 from .rulefit.classifier import RuleFitClassifier as RuleFitClassifier
 from .rulefit.left_out import PenaltySearch as PenaltySearch

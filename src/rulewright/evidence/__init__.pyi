@@ -30,6 +30,7 @@ from .numbers import format_percent as format_percent
 from .numbers import format_signed_number as format_signed_number
 from .numbers import write_interval as write_interval
 from .numbers import write_threshold as write_threshold
+from .observations import Observations as Observations
 from .optimism import N_RESAMPLES as N_RESAMPLES
 from .optimism import correct_optimism as correct_optimism
 from .predictions import N_BINS as N_BINS

@@ -15,7 +15,7 @@ from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import scale_weights
 from rulewright.estimators.finishing.after_fit import additive_of, note_figures, read_model_rows
 from rulewright.estimators.finishing.relearning import find_learner, learn_again
-from rulewright.estimators.folds.folds import Folds, assign_folds, choosing_rows, keep_splits
+from rulewright.estimators.folds.folds import Folds, choosing_rows, divide_rows
 from rulewright.evidence import accuracy, reliability, row_losses
 from rulewright.rules import Adds
 from rulewright.search import count_threads
@@ -127,7 +127,7 @@ def compress_rows(
     problem = _Problem.of(merged, sample, n_threads)
     most = min(25 * len(merged.classes), MOST_RULES) if n_rules is None else n_rules
     sizes = sizes_up_to(min(most, len(merged)))
-    folds = assign_folds(problem.labels, keep_splits(cv, sample.places), random)
+    folds = divide_rows(sample, cv, random)
     n_folds = 0 if folds is None else len(folds)
     with progress_bar("compressing", n_folds + 1, bool(verbose)) as advance:
         judged: list[_FoldCurve] = []
