@@ -37,6 +37,7 @@ from .estimators import interaction_null as interaction_null
 from .estimators import learn_on_parts as learn_on_parts
 from .estimators import rule_stability as rule_stability
 from .estimators import size_curve as size_curve
+from .estimators import to_card as to_card
 from .estimators import with_decision as with_decision
 from .model import load_model as load_model
 from .model import model_schema as model_schema
@@ -56,6 +57,7 @@ from .plots import plot_rules as plot_rules
 from .plots import plot_sizes as plot_sizes
 from .plots import save_chart as save_chart
 from .report import report_html as report_html
+from .report import write_card as write_card
 from .report import write_report as write_report
 from .rules import parse_condition as parse_condition
 from .rules import parse_conjunction as parse_conjunction

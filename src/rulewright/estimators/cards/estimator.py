@@ -9,7 +9,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.encoding import bin_table
+from rulewright.estimators.cards.building import PointedRules, make_card
 from rulewright.estimators.cards.items import flipped
+from rulewright.estimators.cards.rounding import FEW_POINTS, MANY_POINTS
 from rulewright.estimators.cards.search import Card, CardSearch, CardSettings
 from rulewright.estimators.cards.settings import (
     ColumnsDomain,
@@ -26,7 +28,7 @@ from rulewright.estimators.contract.parameters import CheckedByFit, Flag, Intege
 from rulewright.estimators.finishing.after_fit import with_probabilities
 from rulewright.estimators.folds.folds import choosing_rows
 from rulewright.model import RuleCard
-from rulewright.rules import Adds, Coverage, Head, Rule
+from rulewright.rules import Coverage
 from rulewright.search import SearchLimits
 
 if TYPE_CHECKING:
@@ -35,9 +37,6 @@ if TYPE_CHECKING:
     from rulewright.data import TrainingSet
     from rulewright.kernels import Limits
     from rulewright.search import Constraints
-
-FEW_POINTS, MANY_POINTS = 5, 1000
-"""Largest points of an item, and with a scale."""
 
 MOST_ROWS = 20_000
 """Of more rows a sample chooses the items; their points are then found on all rows."""
@@ -203,27 +202,18 @@ class RuleCardClassifier(ConstrainedClassifier[RuleCard]):
         scale: Scale | None,
     ) -> RuleCard:
         """Turn items and points into a model."""
-        starts, rules = [0.0] * len(rows.classes), []
-        if len(cards) > 1:  # a class without rows counts as having one
-            starts = [-float(np.log(rows.total_weight + 1.0))] * len(rows.classes)
-        unit = next((card.found.unit for card in cards.values() if card.found.unit > 0), 1.0)
-        unit, start = (unit, 0.0) if scale is None else (scale.unit, 0.0)
-        for label, (items, found) in cards.items():
-            starts[label] = found.intercept
-            if scale is not None and len(cards) == 1:
-                start = scale.start_of(found.intercept)
-                starts[label] = scale.log_odds(start)
-            for item, points in zip(items, found.points.tolist(), strict=True):
-                if points:
-                    weights = rows.weights_by_class(item.body.holds(rows.table))
-                    outcome = Adds(Head.of(label), unit * points)
-                    rules.append(Rule(item.body, outcome, Coverage.of(tuple(weights.tolist()))))
-        if scale is None and len(cards) == 1:  # the lowest total is 0
-            start = -float(sum(min(points, 0) for points in found.points.tolist()))
-        summary = {**self._summary(rows, constraints), "card": _figures(cards, rows)}
-        return RuleCard(
-            rows.schema, rows.classes, tuple(starts), tuple(rules), summary, unit=unit, start=start
-        )
+        counted = {
+            label: [
+                Coverage.of(tuple(rows.weights_by_class(item.body.holds(rows.table)).tolist()))
+                for item in card.items
+            ]
+            for label, card in cards.items()
+        }
+        found = {
+            label: PointedRules([item.body for item in card.items], counted[label], card.found)
+            for label, card in cards.items()
+        }
+        return make_card(rows, found, scale, self._summary(rows, constraints))
 
 
 def _turn_up(card: Card, search: CardSearch) -> Card:
@@ -242,12 +232,3 @@ def _middle_unit(cards: Mapping[int, Card]) -> float:
     """Return the middle of the values of a point, for all classes."""
     units = [card.found.unit for card in cards.values() if card.found.unit > 0]
     return float(np.median(units)) if units else 1.0
-
-
-def _figures(cards: Mapping[int, Card], rows: TrainingSet) -> dict[str, Any]:
-    """Return loss, lower bound and gap per row, summed over the cards."""
-    total = rows.total_weight
-    loss = sum(card.found.loss for card in cards.values()) / total
-    bound = sum(card.found.bound for card in cards.values()) / total
-    nodes = sum(card.found.n_nodes for card in cards.values())
-    return {"loss": loss, "bound": bound, "gap": max(0.0, loss - bound), "nodes": nodes}

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 MOST_TOTALS = 13
 """Totals that a printed card lists."""
 
+_SMALL = 0.1
+"""Below this unit the text says how many points double the odds."""
+
 _WHOLE = 1e-6
 """Points that differ by less from a whole number are one."""
 
@@ -189,10 +192,13 @@ class RuleCard(AdditiveRules):
         k = self.positive
         at_start = self.intercepts[k] - self.intercepts[1 - k]
         write = write_exact if exact else write_number
-        odds = write_factor(self.unit)
+        if self.unit < _SMALL:
+            odds = f"{write_number(math.log(2) / self.unit)} points double the odds"
+        else:
+            odds = f"one point multiplies the odds by {write_factor(self.unit)}"
         lines = [
             f"log-odds of {name}: {write(at_start)} and {write(self.unit)} more for each point "
-            f"above {write_points(self.start, exact)} (one point multiplies the odds by {odds})"
+            f"above {write_points(self.start, exact)} ({odds})"
         ]
         shown = self.shown_totals()
         first, second = "total", f"probability of {name}"
