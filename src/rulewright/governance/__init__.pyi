@@ -25,8 +25,12 @@ from .proving import TIME_LIMIT as TIME_LIMIT
 from .proving import Proof as Proof
 from .proving import Proofs as Proofs
 from .proving import prove as prove
+from .searching import Alternative as Alternative
+from .searching import Alternatives as Alternatives
+from .searching import alternatives as alternatives
 from .stating import ReasonCode as ReasonCode
 from .stating import StatedReason as StatedReason
 from .stating import has_reasons as has_reasons
 from .stating import read_reason_codes as read_reason_codes
 from .stating import reasons as reasons
+from .stating_sql import reasons_sql as reasons_sql

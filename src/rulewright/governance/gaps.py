@@ -56,15 +56,19 @@ class Gap:
     ratio_high: float
 
     def __str__(self) -> str:
-        percent = [
-            format_percent(x).replace("\N{NO-BREAK SPACE}%", "")
-            for x in (self.difference, self.difference_low, self.difference_high)
-        ]
+        difference, _, interval = self.range.partition(" ")
         return (
             f"{self.figure}: lowest for {self.low_group}, highest for {self.high_group}; "
-            f"difference {percent[0]} percentage points [{percent[1]}, {percent[2]}], "
+            f"difference {difference} percentage points {interval}, "
             f"ratio {self.ratio:.2f} [{self.ratio_low:.2f}, {self.ratio_high:.2f}]"
         )
+
+    @property
+    def range(self) -> str:
+        """The difference with its interval, in percentage points."""
+        parts = (self.difference, self.difference_low, self.difference_high)
+        percent = [format_percent(x).removesuffix("\N{NO-BREAK SPACE}%") for x in parts]
+        return f"{percent[0]} [{percent[1]}, {percent[2]}]"
 
     def to_json(self) -> dict[str, Any]:
         """Return the gap as plain data."""

@@ -131,12 +131,12 @@ def _group_table(
         raise DataError(
             f"by={name!r}: {len(column)} rows, but {len(answers.weights)} rows have answers"
         )
-    codes, labels = _groups(column)
+    codes, labels = group_codes(column)
     parts = {"all rows": answers}
     for code, label in enumerate(labels):
         inside = codes == code
         if answers.weights[inside].sum() > 0:
-            parts[label] = _take(answers, inside)
+            parts[label] = take_answers(answers, inside)
     groups = [_group_line(label, part, favourable, target) for label, part in parts.items()]
     rates = {
         group.name: rates_of(part, favourable)
@@ -147,7 +147,7 @@ def _group_table(
     return GroupTable(cut_line(name), titles, groups, find_gaps(rates), _in_words(groups))
 
 
-def _groups(column: Column) -> tuple[Places, list[str]]:
+def group_codes(column: Column) -> tuple[Places, list[str]]:
     """Return the group of each row and the names of the groups."""
     ordered, missing = column.schema.type.ordered, column.is_missing
     codes = np.full(len(column), -1, dtype=np.int64)
@@ -191,7 +191,7 @@ def _cut_numbers(column: Column) -> tuple[Places, list[str]]:
     return places, names
 
 
-def _take(answers: Answers, inside: BoolArray) -> Answers:
+def take_answers(answers: Answers, inside: BoolArray) -> Answers:
     """Return the answers on some rows, with the figures of these rows alone."""
     if isinstance(answers, NumberAnswers):
         truth, predicted = answers.truth[inside], answers.predicted[inside]

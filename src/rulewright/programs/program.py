@@ -35,7 +35,7 @@ class Program:
     notes: tuple[RuleNote, ...] = field(
         default=(), kw_only=True
     )  # for comments; bodies by identity
-    # other tests of the row that exports give, by name
+    # other tests of the row that exports give, by name; SQL also gives numbers
     flags: dict[str, Node] = field(default_factory=dict, kw_only=True)
 
     @property
