@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 FORMS = {
     "additive": "additive rules",
     "average": "average of models",
+    "card": "card of points",
     "dnf": "rule set",
     "hazards": "hazard rules",
     "list": "decision list",
