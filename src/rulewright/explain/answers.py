@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.evidence import ClassAnswers, NumberAnswers
+from rulewright.evidence import ClassAnswers, answer_rows
 from rulewright.model import ClassModel, LowestCost, class_of_interest, escape_line
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ def answers_on(rows: EvaluatedRows, origin: str) -> Answers:
     """Return the answers on rows with a target."""
     model, table = rows.model, rows.table
     if not isinstance(model, ClassModel):
-        return NumberAnswers(origin, table.known_numbers.values, model.predict(table), rows.weights)
+        return replace(answer_rows(model, table, rows.scores, origin), groups=table.groups)
     codes, scores = rows.codes, rows.scores
     return ClassAnswers(
         origin,
@@ -30,6 +31,7 @@ def answers_on(rows: EvaluatedRows, origin: str) -> Answers:
         model.flags(scores),
         model.decision.costs if isinstance(model.decision, LowestCost) else None,
         positive=class_of_interest(model),
+        groups=table.groups,
     )
 
 
