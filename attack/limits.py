@@ -67,7 +67,7 @@ def run(task: dict[str, Any], environment: dict[str, str]) -> Outcome:
     if _OTHERS in done.stderr:
         return Note("OpenBLAS, not rulewright, ended a process that had no memory")
     if in_numpy(done.stderr):
-        return Note("NumPy, not rulewright, crashed where it got no memory for a result")
+        return Note("NumPy or pandas, not rulewright, crashed where it got no memory")
     return f"{death(done.returncode)}\n{told}\n{done.stderr.decode(errors='replace')[:4000]}"
 
 
@@ -82,7 +82,7 @@ def native_stack(folder: Path) -> Path:
 
 
 def in_numpy(stderr: bytes) -> bool:
-    """Return whether NumPy was the innermost caller of a process that crashed.
+    """Return whether NumPy or pandas was the innermost caller of a process that crashed.
 
     NumPy reports that there is no memory for the buffers of an operation without the lock that
     Python asks for, and Python then crashes; operations on arrays of two shapes are enough.
@@ -90,7 +90,7 @@ def in_numpy(stderr: bytes) -> bool:
     _, _, calls = stderr.decode(errors="replace").partition("native calls, innermost first:\n")
     for call in calls.split("\n"):
         if call and not any(name in call for name in _NOT_THE_CALLER):
-            return "/numpy/" in call
+            return "/numpy/" in call or "/pandas/" in call
     return False
 
 

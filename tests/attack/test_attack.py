@@ -341,7 +341,10 @@ ctypes.string_at(1)
     assert not limits.in_numpy(done.stderr)
 
 
-@pytest.mark.parametrize(("caller", "others"), [("numpy/_core/_m.so", True), ("_core.so", False)])
+@pytest.mark.parametrize(
+    ("caller", "others"),
+    [("numpy/_core/_m.so", True), ("pandas/_libs/hashtable.so", True), ("_core.so", False)],
+)
 def test_only_crashes_in_numpy_are_numpys(caller, others):
     """The innermost library but Python's own decides."""
     calls = ["/libnative_stack.so(+1)", "/libc.so.6(+2)", "/libpython3.11.so(+3)"]

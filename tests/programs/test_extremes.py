@@ -13,6 +13,7 @@ from budget import crossed, examples
 from model.builders import CHURN_SCHEMA
 from rules.builders import a_rule
 from rulewright import RISEClassifier
+from rulewright.data import ColumnSchema, Schema
 from rulewright.model import AdditiveRules, DnfModel, IsotonicSteps, RegressionRules, RuleSetVotes
 from rulewright.model.forms.rule_sets import RuleSet
 from rulewright.model.forms.terms import LinearTerm
@@ -22,7 +23,18 @@ from rulewright.programs.sql import write_sql
 from rulewright.programs.sql_nearest import find_near
 from rulewright.programs.target import CannotRunError
 from rulewright.programs.targets import TARGETS
-from rulewright.rules import Claims, Votes, parse_conjunction
+from rulewright.rules import (
+    Adds,
+    Claims,
+    Conjunction,
+    Head,
+    Labels,
+    NumberCoverage,
+    Range,
+    Rule,
+    Votes,
+    parse_conjunction,
+)
 
 pytestmark = pytest.mark.native
 
@@ -177,3 +189,20 @@ class Full:
     def execute(self, query, rows=None):
         if rows is not None:
             raise duckdb.OutOfMemoryException("Out of Memory Error: Failed to allocate")
+
+
+@pytest.mark.parametrize("quote", ["'", '"', "it's \"", ""])
+def test_unusual_spaces_are_kept_after_quotes_in_comments(quote):
+    """DuckDB replaces them outside of quotes, and takes a quote in a comment for one."""
+    names = ("a\u200bb", "c\u00a0d")
+    columns = [ColumnSchema(names[0], "nominal", ("x\u200by", "z" + quote), "string")]
+    schema = Schema((*columns, ColumnSchema(names[1] + quote, "numeric")), named=True)
+    bodies = (
+        Conjunction((Labels(names[0], ("z" + quote,)), Range(names[1] + quote, low=1.0))),
+        Conjunction((Labels(names[0], ("x\u200by",)),)),
+    )
+    rules = tuple(
+        Rule(body, Adds(Head(0, 0), 2.0**k), NumberCoverage(5.0, 1.0, 1.0))
+        for k, body in enumerate(bodies)
+    )
+    assert RegressionRules(schema, 0.0, rules, {}).verify_exports(["duckdb", "sqlite"])

@@ -16,6 +16,7 @@ from rulewright.weighting.calibration import (
     Isotonic,
     Platt,
     Temperature,
+    _Objective,
     targets,
 )
 
@@ -259,3 +260,14 @@ def test_a_fold_is_calibrated_by_the_others(seed, n_rows, n_classes):
         p = calibration().cross_fit(scores, labels, weights, folds)
         q = calibration().cross_fit(scores, other, weights, folds)
         np.testing.assert_array_equal(p[folds == 1], q[folds == 1])
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_step_does_not_overflow(monkeypatch):
+    """Where there is next to no curvature, a step is cut before its logits overflow."""
+    scores = np.array([[0.0, -6e83], [0.0, -1.0], [0.0, -2.0]])
+    labels = np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]])
+    objective = _Objective(scores, labels, np.array([1e-305, 1.0, 1.0]))
+    monkeypatch.setattr(np.linalg, "solve", lambda matrix, side: -5e299 * np.sign(-side))
+    found = objective.minimise(np.array([1.0, 0.0]), np.array([True, False]))
+    assert np.isfinite(objective.evaluate(found)[0])

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rulewright.programs.nodes import Binary, Choose, Constant, Exp
+from rulewright.programs.sql_words import write_comment
 from rulewright.programs.writer import Writer
 from rulewright.rules import Conjunction
 
@@ -52,7 +53,7 @@ class SqlExpressions(Writer):
 
     def comment(self, formula: Formula) -> str:
         """Write the comments on the rules that a formula tests, each on a line of its own."""
-        return "".join(f"/* {line} */\n    " for line in self.remarks(formula))
+        return "".join(f"{write_comment(line)}\n    " for line in self.remarks(formula))
 
     def operation(self, node: Node, parts: Sequence[str]) -> str:
         """Write an operation on values that are written."""

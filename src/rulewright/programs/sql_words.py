@@ -160,6 +160,19 @@ def quoted_name(name: str) -> str:
     return '"' + _check_text(name, "name").replace('"', '""') + '"'
 
 
+def write_comment(line: str) -> str:
+    """Write a comment whose quotes are closed.
+
+    DuckDB minds quotes in comments where it replaces unusual spaces outside of quotes: after an
+    open one it would change names and labels.
+    """
+    quote = ""
+    for character in line:
+        if quote in ("", character) and character in "'\"":
+            quote = "" if quote else character
+    return f"/* {line}{quote} */"
+
+
 def unused_prefix(names: Iterable[str]) -> str:
     """Return a prefix of internal names that no column or table begins with."""
     prefix, listed = "rw_", [name.lower() for name in names]

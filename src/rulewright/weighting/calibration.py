@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 LEAST_SLOPE = 1e-3
 """Minimum slope times mean spread of the scores: uninformative scores still break ties."""
 
+LARGEST_LOGIT = 1e150
+"""Largest change of a logit in a step: larger ones overflow."""
+
 MOST_STEPS = 100
 """Maximum number of Newton steps; a few are usual."""
 
@@ -249,7 +252,7 @@ class _Objective:
 
     def __init__(self, scores: FloatArray, targets: FloatArray, shares: FloatArray) -> None:
         self.scores, self.targets = (np.ascontiguousarray(part.T) for part in (scores, targets))
-        self.shares = shares
+        self.shares, self.largest = shares, max(float(np.abs(scores).max(initial=0.0)), 1.0)
 
     def evaluate(self, point: FloatArray) -> tuple[float, FloatArray]:
         """Return the value and the probabilities (classes, rows)."""
@@ -287,6 +290,7 @@ class _Objective:
             shift = 1e-10 * np.trace(hessian) + 1e-300
             step = np.zeros_like(point)
             step[free] = np.linalg.solve(hessian + shift * np.eye(len(gradient)), -gradient)
+            step *= min(1.0, LARGEST_LOGIT / max(self.largest * float(np.abs(step).max()), 1.0))
             promised = float(gradient @ step[free])
             if -promised <= 1e-15 * (1 + value):
                 break
