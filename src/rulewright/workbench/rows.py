@@ -162,8 +162,8 @@ class SessionRows:
 def judge_rows(rows: Any, model: RuleModel, scores: FloatArray) -> Answers:
     """Put the answers that follow from scores together with what is true."""
     if not isinstance(model, ClassModel):
-        known = rows.numbers, scores, rows.weights
-        return NumberAnswers("rows of the session", *known, groups=rows.groups)
+        of_rows = rows.numbers, scores, rows.weights
+        return NumberAnswers("rows of the session", *of_rows, groups=rows.groups)
     chances, chosen = model.probabilities(scores), model.decide(scores)
     names = model.class_names
     known = names, rows.labels, chances, chosen, rows.weights
