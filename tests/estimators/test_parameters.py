@@ -413,6 +413,8 @@ def test_unknown_settings_are_listed():
     wrong = r"Invalid parameter 'n_rule' of MLRulesClassifier\. Did you mean max_rules\?"
     with pytest.raises(ValueError, match=wrong):
         MLRulesClassifier().set_params(n_rule=3)
+    with pytest.raises(TypeError, match=r"^MLRulesClassifier has no parameter 'n_rule'\. Did you"):
+        MLRulesClassifier(n_rule=3)
     assert MLRulesClassifier().set_params(max_rules=3).max_rules == 3
     with pytest.raises(ValueError, match="X: p=7 must be one of a, b"):
         check_parameters("X", {"p": 7}, {"p": Choice(("a", "b"))})

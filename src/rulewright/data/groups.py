@@ -1,6 +1,6 @@
 """Groups of rows that belong together, such as the rows of a customer."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,10 @@ from rulewright.data.readers.arrays import values_of
 from rulewright.data.source import Raw
 from rulewright.data.values import convert_values, factor
 
-Groups = NDArray[np.intp]
+Groups: TypeAlias = NDArray[np.integer[Any]]
 
 
-def read_groups(groups: Any, n_rows: int) -> Groups:
+def read_groups(groups: Any, n_rows: int) -> NDArray[np.intp]:
     """Read the group of each row: numbers, text or dates, one per row, none missing."""
     raw = values_of(groups, "groups")
     if raw.values.ndim != 1:
@@ -26,7 +26,7 @@ def read_groups(groups: Any, n_rows: int) -> Groups:
     return make_groups(raw, "groups")
 
 
-def make_groups(raw: Raw, name: str) -> Groups:
+def make_groups(raw: Raw, name: str) -> NDArray[np.intp]:
     """Turn the values of a column into numbers of groups, from 0."""
     raw = raw if raw.values.dtype.kind in "Mm" else convert_values(name, raw)
     values = raw.values
@@ -39,6 +39,12 @@ def make_groups(raw: Raw, name: str) -> Groups:
     if values.dtype.kind == "O":
         return factor(values.astype(str))[1].astype(np.intp)
     return np.unique(values, return_inverse=True)[1].astype(np.intp).ravel()
+
+
+def draw_one_each(groups: Groups) -> NDArray[np.intp]:
+    """Draw one row of each group at random, always the same; return their places."""
+    order = np.random.default_rng(0).permutation(len(groups))
+    return np.sort(order[np.unique(groups[order], return_index=True)[1]])
 
 
 class Units:

@@ -20,7 +20,7 @@ from rulewright.data.chosen_columns import (
 )
 from rulewright.data.errors import DataError, as_options, offer_names, reading_option
 from rulewright.data.findings import Finding
-from rulewright.data.groups import Groups, make_groups, read_groups
+from rulewright.data.groups import make_groups, read_groups
 from rulewright.data.kind import KINDS
 from rulewright.data.kinds import read_column
 from rulewright.data.moments import DatePart
@@ -429,7 +429,7 @@ def _read_labels(
     groups: Any,
     roles: Mapping[str, int],
     task: Task,
-) -> tuple[Target | Numbers | None, NDArray[np.float64] | None, Groups | None]:
+) -> tuple[Target | Numbers | None, NDArray[np.float64] | None, NDArray[np.intp] | None]:
     """Read target, weights and groups, from columns or as given."""
     read, of_column = _TASKS[task]
     if "target" in roles:

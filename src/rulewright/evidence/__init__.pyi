@@ -22,6 +22,7 @@ from .measure import Measure as Measure
 from .measure import effective_number as effective_number
 from .measure import name_figure as name_figure
 from .measure import share_interval as share_interval
+from .measure import standard_error as standard_error
 from .measurement import figures_of as figures_of
 from .measurement import measures as measures
 from .measurement import score_answers as score_answers

@@ -18,6 +18,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from rulewright.data import Groups
     from rulewright.kernels import FloatArray, IntArray
 
 _DEVIATIONS = 1.0
@@ -41,7 +42,7 @@ class Observations:
     """
 
     weights: FloatArray
-    groups: IntArray | None = None
+    groups: Groups | None = None
     repeats: FloatArray | None = None
 
     @classmethod

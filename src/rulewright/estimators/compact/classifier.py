@@ -159,7 +159,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         left_out = OutOfFold.of(scores, repeats[0], sample)
         model = model.with_summary({**model.summary, "price": price})
         known = (sample.labels, sample.weights, repeats, self.size)
-        self.held_out_ = HeldOutRows.of(self.size_, *known)
+        self.held_out_ = HeldOutRows.of(self.size_, *known, groups=sample.groups)
         return with_probabilities(model, rows, None, left_out)
 
     def _constant(self, rows: TrainingSet, constraints: Constraints) -> AdditiveRules:

@@ -112,7 +112,7 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
         start = unit * float(fitted.intercepts[0])
         model = RegressionRules(rows.schema, start, tuple(found), summary, linear=lines)
         known = (sample.numbers, sample.weights, repeats, self.size)
-        self.held_out_ = HeldOutRows.of(self.size_, *known, unit)
+        self.held_out_ = HeldOutRows.of(self.size_, *known, unit, sample.groups)
         return model
 
 

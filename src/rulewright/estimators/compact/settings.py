@@ -212,8 +212,8 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
             runs, size = FoldRuns([], [], Variant(kinds[0])), None
             if repeats:
                 found = self._follow_folds(start, kinds, repeats, cap, random, advance)
-                runs = choose_runs(found, rows.weights, self.size, cap)
-                size = runs.choose_size(rows.weights, self.size, cap)
+                runs = choose_runs(found, rows, self.size, cap)
+                size = runs.choose_size(rows, self.size, cap)
             if size is not None and self.size == "cv":
                 size = self._check_signal(size, rows, binned, lessons.targets, random)
             n_rules = cap if size is None else size.n_rules
@@ -297,7 +297,8 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         """Return to no rules where a test finds nothing to learn."""
         if size.losses is None or size.n_rules == 0 or len(size.losses) < 2:
             return size
-        if has_signal(size.losses, size.n_rules, rows.weights, binned, targets, random):
+        tested = rows.weights, binned, targets, random, rows.groups
+        if has_signal(size.losses, size.n_rules, *tested):
             return size
         return size.without_rules()
 

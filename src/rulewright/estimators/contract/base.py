@@ -306,7 +306,8 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         """Note down what the training rows, their weights and the target are."""
         target = {} if rows.table.target_name is None else {"target": rows.table.target_name}
         weights = note_weights(rows, getattr(self, "class_weight", None))
-        return {**describe_training(model, rows), **weights, **target}
+        groups = {} if rows.groups is None else {"n_groups": rows.units.n}
+        return {**describe_training(model, rows), **weights, **groups, **target}
 
 
 class RuleClassifier(

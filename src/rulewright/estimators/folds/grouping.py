@@ -9,7 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rulewright.kernels import BoolArray, IntArray
+    from rulewright.data import Groups
+    from rulewright.kernels import BoolArray, FloatArray, IntArray
 
 
 def stratified_group_folds(
@@ -60,3 +61,20 @@ def refuse_split_groups(folds: IntArray, groups: NDArray[np.intp]) -> None:
             f"cv separates row {int(np.argmax(split))} from others of its group. Use a number of "
             "folds, or a splitter such as StratifiedGroupKFold, which keeps groups whole"
         )
+
+
+def pick(groups: Groups | None, rows: BoolArray) -> Groups | None:
+    """Return the groups of some rows, if there are any."""
+    return None if groups is None else groups[rows]
+
+
+def pool_groups(
+    losses: FloatArray, weights: FloatArray, groups: Groups | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the mean losses (sizes, groups) of groups and their weights; rows are groups alone."""
+    if groups is None:
+        return losses, weights
+    _, places = np.unique(groups, return_inverse=True)
+    sums = np.bincount(places, weights).astype(np.float64)
+    pooled = [np.bincount(places, weights * line) / np.maximum(sums, 1e-300) for line in losses]
+    return np.array(pooled), sums
