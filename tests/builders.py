@@ -252,6 +252,7 @@ def mlrules(**changed):
         "prune": False,
         "missing_conditions": False,
         "label_sets": False,
+        "other_classes": False,
         "max_bins": None,
         "stopping": "none",
         "ordinal": False,

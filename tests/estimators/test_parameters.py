@@ -304,6 +304,7 @@ def test_values_that_fit_refuses(learner, name):
         (Growth, "class_choice", ["any", None]),
         (Growth, "column_subsample", [0, 1.5, math.nan, None]),
         (Growth, "label_sets", [0, "no", None]),
+        (Growth, "other_classes", [0, "no", None]),
         (Growth, "min_evidence", [-1, math.nan]),
         (Formulation, "default_rule", ["best", None, 3, ["exact"]]),
         (Formulation, "backtracking", ["yes", 1, None]),
@@ -412,6 +413,8 @@ def test_unknown_settings_are_listed():
     wrong = r"Invalid parameter 'n_rule' of MLRulesClassifier\. Did you mean max_rules\?"
     with pytest.raises(ValueError, match=wrong):
         MLRulesClassifier().set_params(n_rule=3)
+    with pytest.raises(TypeError, match=r"^MLRulesClassifier has no parameter 'n_rule'\. Did you"):
+        MLRulesClassifier(n_rule=3)
     assert MLRulesClassifier().set_params(max_rules=3).max_rules == 3
     with pytest.raises(ValueError, match="X: p=7 must be one of a, b"):
         check_parameters("X", {"p": 7}, {"p": Choice(("a", "b"))})

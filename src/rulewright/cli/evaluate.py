@@ -14,6 +14,7 @@ from rulewright.cli.display import lower_first, make_console, print_grid
 from rulewright.cli.opened_model import OpenedModel, Smiles, target_in
 from rulewright.cli.options import (
     FileReading,
+    Group,
     Positive,
     Precisions,
     group_options,
@@ -33,6 +34,7 @@ from rulewright.report import (
     with_positive,
     with_precisions,
 )
+from rulewright.rules import write_weight
 from rulewright.trust import ThresholdTable, tabulate_thresholds
 
 app = typer.Typer(add_completion=False)
@@ -58,6 +60,7 @@ def evaluate(
     weights: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
     ] = None,
+    group: Group = None,
     decision: Annotated[
         str | None,
         typer.Option(metavar="DECISION", help=DECISION_HELP, show_default="of the model"),
@@ -86,8 +89,8 @@ def evaluate(
     opened = OpenedModel(model)
     loaded = _decide_as_asked(opened.model, decision)
     source = opened.open(file, reading.file_options(), smiles)
-    name = target_in(loaded, source, target, weights, str(file))
-    table = read_report_rows(loaded, source, name, weights)
+    name = target_in(loaded, source, target, weights, str(file), group)
+    table = read_report_rows(loaded, source, name, weights, group)
     print_decisions(table)
     rows = EvaluatedRows(loaded, table)
     answers = with_positive(answers_on(rows, file.name), positive, "--positive")
@@ -185,7 +188,7 @@ def _print_thresholds(console: Console, found: ThresholdTable) -> None:
 
 def _print_confusion(console: Console, found: Confusion) -> None:
     rows = [
-        (name, *(f"{weight:.6g}" for weight in line))
+        (name, *map(write_weight, line))
         for name, line in zip(found.names, found.table, strict=True)
     ]
     print_grid(console, ("true class, by predicted", *found.names), rows)
@@ -194,7 +197,7 @@ def _print_confusion(console: Console, found: Confusion) -> None:
 def _print_classes(console: Console, found: Confusion) -> None:
     columns = (found.precision, found.recall, found.f1)
     rows = [
-        (name, *(_share(column[i]) for column in columns), f"{found.support[i]:.6g}")
+        (name, *(_share(column[i]) for column in columns), write_weight(found.support[i]))
         for i, name in enumerate(found.names)
     ]
     print_grid(console, ("class", "precision", "recall", "F1", "rows"), rows)
@@ -207,7 +210,7 @@ def _print_calibration(console: Console, found: Mapping[str, Any]) -> None:
             f"{one['probability']:.3f}",
             f"{one['share']:.3f}",
             f"{one['low']:.3f} to {one['high']:.3f}",
-            f"{one['weight']:.6g}",
+            write_weight(one["weight"]),
         )
         for one in found["bins"]
     ]

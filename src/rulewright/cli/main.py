@@ -141,7 +141,7 @@ def _message(error: Exception) -> str:
     if hasattr(error, "format_message"):  # wrong usage, found by Typer
         context = getattr(error, "ctx", None)
         advice = f" Try '{context.command_path} --help'." if context else ""
-        message = error.format_message().rstrip(".")
+        message = error.format_message().replace("Value error, ", "").rstrip(".")
         return f"{message}{'' if message.endswith('?') else '.'}{advice}"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"

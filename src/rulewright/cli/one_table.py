@@ -14,6 +14,7 @@ from rulewright import report as reports
 from rulewright import scale
 from rulewright.cli.classes import ClassOptions
 from rulewright.cli.constraints import errors_by_option, set_bias
+from rulewright.cli.decisions import name_decision_options
 from rulewright.cli.display import print_data, print_finding_notes
 from rulewright.cli.evaluate import print_measures
 from rulewright.cli.learners import (
@@ -91,7 +92,7 @@ class Fit:
             model = self.model(rows)
         for one in caught:
             if issubclass(one.category, ModelWarning):
-                typer.echo(f"note: {one.message}", err=True)
+                typer.echo(f"note: {name_decision_options(str(one.message))}", err=True)
             else:
                 warnings.showwarning(one.message, one.category, one.filename, one.lineno)
         return model
@@ -118,7 +119,7 @@ class OneTable:
         asked = self.request
         options = asked.table.file_options()
         source = open_training_file(asked.file, asked.roles, options)
-        return source, asked.judging.open_test(options, asked.target, asked.weights)
+        return source, asked.judging.open_test(options, asked.roles)
 
     def fit(self, estimator: Any, rows: Table) -> RuleModel:
         """Learn a model from the rows."""
@@ -200,7 +201,7 @@ class OneTable:
             origin = f"{len(left_out):,} rows held out"
             judged = HeldOutAnswers(ask_model(model, left_out, origin), left_out)
         elif tested is not None and judging.test is not None:
-            judged = judge_by_file(model, judging.test, tested, asked.target, asked.weights)
+            judged = judge_by_file(model, judging.test, tested, asked.roles)
         elif has_own and judged is None:
             judged = fit.take_held_out(model)
             if judged is None and (n_folds := judging.count_folds()):
@@ -309,6 +310,7 @@ class FilesInParts(OneTable):
             ("--cv", asked.judging.cv),
             ("--holdout", asked.judging.holdout),
             ("--drop-unlabelled", asked.roles.drop_unlabelled),
+            ("--group", asked.roles.group),
             ("--positive", asked.classes.positive),
         ):
             if given:

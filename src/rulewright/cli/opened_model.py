@@ -44,7 +44,7 @@ class OpenedModel:
         try:
             self.model: RuleModel = load_model(path)
         except ModelFileError:
-            if read_document(path).get("form") != "graphs":
+            if not _holds_graphs(path):
                 raise
             self.graphs = relational.load_graph_rules(path)
             self.model = self.graphs.rules
@@ -72,6 +72,13 @@ class OpenedModel:
             return source
         columns = self.graphs.columns(smiles_texts(source, self.smiles(smiles)))
         return _beside(source, {k: Raw(as_objects(v), type="string") for k, v in columns.items()})
+
+
+def _holds_graphs(path: Path) -> bool:
+    try:
+        return read_document(path).get("form") == "graphs"
+    except ModelFileError:
+        return False
 
 
 def smiles_texts(source: Source, name: str) -> list[str | None]:
@@ -105,13 +112,19 @@ def _beside(source: Source, columns: Mapping[str, Raw]) -> Source:
 
 
 def target_in(
-    model: RuleModel, source: Source, asked: str | None, weights: str | None, file: str
+    model: RuleModel,
+    source: Source,
+    asked: str | None,
+    weights: str | None,
+    file: str,
+    group: str | None = None,
 ) -> str:
     """Return the target column of a model, or raise an error that names the remedy.
 
-    `asked` and `weights` are the values of --target and --weights; errors call the source `file`.
+    `asked`, `weights` and `group` are the values of --target, --weights and --group; errors call
+    the source `file`.
     """
-    for option, name in (("--target", asked), ("--weights", weights)):
+    for option, name in (("--target", asked), ("--weights", weights), ("--group", group)):
         if name is not None and name not in source.names:
             advice = offer_names(name, source.names)
             raise DataError(f"{option} {name}: {file} has no such column. {advice}")
@@ -122,7 +135,7 @@ def target_in(
     noted = model.summary.get(NOTED)
     if isinstance(noted, str) and noted in source.names:
         return noted
-    return _find_target(model, source, {weights} if weights else set(), file)
+    return _find_target(model, source, {name for name in (weights, group) if name}, file)
 
 
 def _find_target(model: RuleModel, source: Source, other_roles: set[str], file: str) -> str:

@@ -45,6 +45,7 @@ class ColumnRoles:
     date: Sequence[str] = ()
     date_parts: Sequence[str] = ()
     drop_unlabelled: bool = False
+    group: str | None = None
 
     @property
     def choices(self) -> dict[str, Any]:
@@ -54,9 +55,8 @@ class ColumnRoles:
 
     def by_option(self) -> Iterator[tuple[str, str]]:
         """Yield every named column with the option that names it."""
-        for option, name in (("--target", self.target), ("--weights", self.weights)):
-            if name is not None:
-                yield option, name
+        roles = {"--target": self.target, "--weights": self.weights, "--group": self.group}
+        yield from ((option, name) for option, name in roles.items() if name is not None)
         for role in ("nominal", "numeric", "date", "date_parts", "drop", "keep"):
             yield from ((f"--{role.replace('_', '-')}", name) for name in getattr(self, role))
 
@@ -70,12 +70,14 @@ def read_training(
     look like an id or free text are left out unless --keep names them. Return the table and the
     findings to report.
     """
-    if roles.weights == roles.target:
-        raise DataError(f"--weights {roles.weights}: this is the target. Name another column.")
+    for option, name in (("--weights", roles.weights), ("--group", roles.group)):
+        if name == roles.target:
+            raise DataError(f"{option} {name}: this is the target. Name another column.")
     table = read_table(
         source,
         target=roles.target,
         weights=roles.weights,
+        groups=roles.group,
         drop=roles.drop,
         drop_unlabelled=roles.drop_unlabelled,
         task=task,

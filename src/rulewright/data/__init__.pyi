@@ -17,6 +17,10 @@ from .frequent_labels import count_effective_rows as count_effective_rows
 from .frequent_labels import count_labels as count_labels
 from .frequent_labels import find_frequent_labels as find_frequent_labels
 from .frequent_labels import find_many_labels as find_many_labels
+from .groups import Groups as Groups
+from .groups import Units as Units
+from .groups import draw_one_each as draw_one_each
+from .groups import read_groups as read_groups
 from .json_fields import ANY as ANY
 from .json_fields import CLASS_WEIGHTS as CLASS_WEIGHTS
 from .json_fields import DISTRIBUTION as DISTRIBUTION

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
+from rulewright.data.groups import Units
 from rulewright.data.schema import Schema
 from rulewright.data.table import Column, Table
 from rulewright.data.target import Numbers, Target
@@ -82,6 +83,21 @@ class LearningRows(ABC, Generic[TargetType]):
     def total_weight(self) -> float:
         """Sum of the weights."""
         return float(self.weights.sum())
+
+    @property
+    def groups(self) -> NDArray[np.intp] | None:
+        """Group of each row; None if rows are independent."""
+        return self.table.groups
+
+    @cached_property
+    def units(self) -> Units:
+        """What random draws take as a whole: groups, or rows."""
+        return Units(self.n_rows, self.groups)
+
+    @property
+    def repeats(self) -> NDArray[np.float64] | None:
+        """Number of observations behind each row; None: one."""
+        return self.table.repeats
 
     def take(self, rows: NDArray[np.integer]) -> Self:
         """Return the rows at the given places."""

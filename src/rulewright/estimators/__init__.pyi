@@ -4,6 +4,7 @@ from .averaging.average import average_rule_sets as average_rule_sets
 from .averaging.combiner import RuleCombiner as RuleCombiner
 from .averaging.estimator import AveragedRulesClassifier as AveragedRulesClassifier
 from .averaging.parts import learn_on_parts as learn_on_parts
+from .catalogue import EXPECTED_FAILED_CHECKS as EXPECTED_FAILED_CHECKS
 from .catalogue import LEARNERS as LEARNERS
 from .catalogue import REGRESSORS as REGRESSORS
 from .catalogue import Catalogue as Catalogue
@@ -30,7 +31,9 @@ from .contract.parameters import check_parameters as check_parameters
 from .contract.parameters import parse_settings as parse_settings
 from .contract.parameters import to_plain_data as to_plain_data
 from .contract.progress import progress_bar as progress_bar
+from .contract.weights import WeightMeaning as WeightMeaning
 from .contract.weights import are_counts as are_counts
+from .contract.weights import count_weights as count_weights
 from .contract.weights import warn_of_scaling as warn_of_scaling
 from .finishing.after_fit import OutOfFold as OutOfFold
 from .finishing.after_fit import calibrate as calibrate
@@ -46,6 +49,7 @@ from .folds.cross_fitting import cross_fit as cross_fit
 from .folds.folds import Folds as Folds
 from .folds.folds import affordable_folds as affordable_folds
 from .folds.folds import assign_folds as assign_folds
+from .folds.folds import divide_rows as divide_rows
 from .folds.folds import number_folds as number_folds
 from .folds.folds import stratified_folds as stratified_folds
 from .folds.precision import counting_training_rows as counting_training_rows
@@ -65,6 +69,7 @@ from .mlrules.settings import GROWTHS as GROWTHS
 from .mlrules.settings import BoostingSettings as BoostingSettings
 from .mlrules.settings import Formulation as Formulation
 from .mlrules.settings import Growth as Growth
+from .mlrules.settings import RuleSettings as RuleSettings
 from .nearest.estimator import RISEClassifier as RISEClassifier
 from .rulefit.classifier import RuleFitClassifier as RuleFitClassifier
 from .rulefit.left_out import PenaltySearch as PenaltySearch

@@ -22,6 +22,7 @@ from .measure import Measure as Measure
 from .measure import effective_number as effective_number
 from .measure import name_figure as name_figure
 from .measure import share_interval as share_interval
+from .measure import standard_error as standard_error
 from .measurement import figures_of as figures_of
 from .measurement import measures as measures
 from .measurement import score_answers as score_answers
@@ -30,6 +31,7 @@ from .numbers import format_percent as format_percent
 from .numbers import format_signed_number as format_signed_number
 from .numbers import write_interval as write_interval
 from .numbers import write_threshold as write_threshold
+from .observations import Observations as Observations
 from .optimism import N_RESAMPLES as N_RESAMPLES
 from .optimism import correct_optimism as correct_optimism
 from .predictions import N_BINS as N_BINS

@@ -4,8 +4,8 @@ Shares have Clopper and Pearson's interval, means Student's, balanced accuracy t
 Agresti and Coull's recalls, average precision Boyd's logit interval, KS Newcombe's of the two
 shares that it is the difference of. The area under the ROC curve and R2 have normal intervals by
 their influence functions (DeLong's of two classes); an area of 1 or 0 has the exact interval of as
-many independent pairs as there are. Weighted rows count as their effective number. All rows count
-as independent of each other.
+many independent pairs as there are. Weighted rows count as their effective number, and so do rows
+of groups. Without groups all rows count as independent of each other.
 
 Answers may carry estimates of figures that are better than their own rows can give, such as means
 over repeated folds, corrected for optimism. These are the values then, and intervals move along.
@@ -48,6 +48,7 @@ def figures_of(answers: Answers) -> dict[str, Any]:
         "rows": answers.origin,
         "n_rows": len(weights),
         "total_weight": float(weights.sum()),
+        **({} if answers.groups is None else {"n_groups": len(np.unique(answers.groups))}),
         **({} if isinstance(answers, NumberAnswers) else _note_interest(answers)),
         "figures": {
             one.key: {
@@ -72,16 +73,17 @@ def _of_numbers(answers: NumberAnswers) -> list[Measure]:
     mean = float(np.average(truth, weights=weights))
     around = np.square(truth - mean)
     variance = float(np.average(around, weights=weights))
-    mse, mse_low, mse_high = mean_with_interval(np.square(errors), weights)
+    groups = answers.groups
+    mse, mse_low, mse_high = mean_with_interval(np.square(errors), weights, groups)
     figures = []
     if variance > 0:
         influence = (mse * around / variance - np.square(errors)) / variance
-        half = Z * standard_error(influence, weights)
+        half = Z * standard_error(influence, weights, groups)
         r2 = 1.0 - mse / variance
         meaning = "share of the variance that is explained; 1 is perfect"
         figures.append(Measure("R2", r2, r2 - half, min(1.0, r2 + half), 0.0, "higher", meaning))
     own = float(np.average(abs(truth - mean), weights=weights))
-    absolute = mean_with_interval(abs(errors), weights)
+    absolute = mean_with_interval(abs(errors), weights, groups)
     figures.append(Measure("MAE", *absolute, own, "lower", "mean absolute error, in target units"))
     root, low, high, own = (math.sqrt(x) for x in (mse, mse_low, mse_high, variance))
     meaning = "root mean squared error, in target units"

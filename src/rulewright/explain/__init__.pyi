@@ -15,6 +15,7 @@ from .evaluated_rows import checked_class_codes as checked_class_codes
 from .evaluated_rows import claim_text as claim_text
 from .evaluated_rows import claims_less as claims_less
 from .evaluated_rows import class_codes as class_codes
+from .evaluated_rows import independent_rows as independent_rows
 from .evaluated_rows import model_of as model_of
 from .evaluated_rows import rows_with_target as rows_with_target
 from .importances import Effects as Effects

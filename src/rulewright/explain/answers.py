@@ -18,7 +18,8 @@ def answers_on(rows: EvaluatedRows, origin: str) -> Answers:
     """Return the answers on rows with a target."""
     model, table = rows.model, rows.table
     if not isinstance(model, ClassModel):
-        return NumberAnswers(origin, table.known_numbers.values, model.predict(table), rows.weights)
+        given = table.known_numbers.values, model.predict(table), rows.weights
+        return NumberAnswers(origin, *given, groups=table.groups)
     codes, scores = rows.codes, rows.scores
     return ClassAnswers(
         origin,
@@ -30,6 +31,7 @@ def answers_on(rows: EvaluatedRows, origin: str) -> Answers:
         model.flags(scores),
         model.decision.costs if isinstance(model.decision, LowestCost) else None,
         positive=class_of_interest(model),
+        groups=table.groups,
     )
 
 

@@ -80,7 +80,7 @@ class Proof:
             far = "" if decides else f" by {self.excess:.6g}"
             lines.append(f"           broken{far} on a row such as")
         for row, answer in zip(self.rows, self.predictions, strict=True):
-            listed = ", ".join(f"{name} = {_written(value)}" for name, value in row.items())
+            listed = ", ".join(f"{name} = {_write_exactly(value)}" for name, value in row.items())
             said = ", ".join(f"{_written(value)} ({name})" for name, value in answer.items())
             lines.append(f"           {escape_line(listed)}: {escape_line(said)}")
         return "\n".join(lines)
@@ -178,6 +178,11 @@ def _predictions(
     labels, chances = model.predict(data).tolist(), model.predict_proba(data)[:, place].tolist()
     title = f"P({model.class_names[place]})"
     return tuple({"label": a, title: p} for a, p in zip(labels, chances, strict=True))
+
+
+def _write_exactly(value: Any) -> str:
+    """Write a value so that reading it gives the same one: a last digit may break a policy."""
+    return repr(value).removesuffix(".0") if isinstance(value, float) else _written(value)
 
 
 def _written(value: Any) -> str:

@@ -55,18 +55,23 @@ def join_answers(parts: Sequence[Answers], places: Places, origin: str) -> Answe
     def all_of(name: str) -> Any:
         return np.concatenate([getattr(part, name) for part in parts])[order]
 
+    groups = None if first.groups is None else all_of("groups")
     if isinstance(first, NumberAnswers):
-        return NumberAnswers(origin, *map(all_of, ("truth", "predicted", "weights")))
+        truth, predicted, weights = map(all_of, ("truth", "predicted", "weights"))
+        return NumberAnswers(origin, truth, predicted, weights, groups=groups)
     said = [part.flags for part in parts if isinstance(part, ClassAnswers)]
     return replace(
         first,
         origin=origin,
+        groups=groups,
         **{name: all_of(name) for name in ("codes", "probabilities", "chosen", "weights")},
         flags={name: np.concatenate([one[name] for one in said])[order] for name in first.flags},
     )
 
 
-def read_report_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Table:
+def read_report_rows(
+    model: RuleModel, X: Any, y: Any, sample_weight: Any, groups: Any = None
+) -> Table:
     """Read rows with all columns of the model that they have, and with their target."""
     task: Any = "classification" if isinstance(model, ClassModel) else "regression"
     if isinstance(X, Derivable):
@@ -77,4 +82,5 @@ def read_report_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Ta
         needed |= set(given.names) & set(model.schema.names)
     else:
         needed |= set(model.schema.names)
-    return read_like(given, model.schema, needed, target=y, weights=sample_weight, task=task)
+    rows = {"target": y, "weights": sample_weight, "groups": groups}
+    return read_like(given, model.schema, needed, task=task, **rows)

@@ -40,6 +40,7 @@ def report_html(
     y: Any = None,
     *,
     sample_weight: Any = None,
+    groups: Any = None,
     title: str = "",
     origin: str = "",
     fresh: bool = True,
@@ -69,6 +70,9 @@ def report_html(
         with.
     sample_weight : array-like or str, optional
         Weights of the rows, or the name of their column in X.
+    groups : array-like or str, optional
+        Group of each row, such as its customer, or the name of the column in X: intervals count
+        groups.
     title : str
         Title of the page; by default it names the target.
     origin : str
@@ -115,7 +119,7 @@ def report_html(
     if isinstance(X, str | os.PathLike):
         noted |= file_notes("data", X)
         origin = origin or os.path.basename(os.fspath(X))
-    table = None if X is None else read_report_rows(model, X, y, sample_weight)
+    table = None if X is None else read_report_rows(model, X, y, sample_weight, groups)
     content = content_of(
         model,
         table,

@@ -169,7 +169,9 @@ class State:
     def data(self) -> EditableForm:
         """The form with its rows; an error without data."""
         if self.form is None:
-            raise DataError("this needs the rows: open the session with X and y.")
+            raise DataError(
+                "this needs rows: open the session with X and y, or name their file with --data."
+            )
         return self.form
 
     def signs_of(self, model: Any) -> IntArray:

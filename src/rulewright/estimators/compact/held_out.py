@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from rulewright.data import Units
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY
 from rulewright.estimators.compact.sizes import Size, choose_sizes
+from rulewright.estimators.folds.grouping import pool_groups
 from rulewright.evidence import (
     BRIER,
     Answers,
@@ -70,6 +72,8 @@ class HeldOutRows:
         How the size was chosen.
     unit : float
         What answers are multiplied by.
+    groups : int array or None
+        Group of each row.
     """
 
     size: Size
@@ -78,6 +82,7 @@ class HeldOutRows:
     origin: str
     how: str
     unit: float = 1.0
+    groups: NDArray[np.intp] | None = None
 
     @classmethod
     def of(
@@ -88,6 +93,7 @@ class HeldOutRows:
         repeats: Sequence[Folds],
         how: str,
         unit: float = 1.0,
+        groups: NDArray[np.intp] | None = None,
     ) -> HeldOutRows | None:
         """Keep the rows that were held out; None without folds or without rules."""
         if size.losses is None or size.answers is None or size.n_rules == 0:
@@ -100,7 +106,8 @@ class HeldOutRows:
         weights = weights[seen]
         if weights.max() > MOST_WEIGHT:  # such weights count no rows, and their squares overflow
             weights = weights / weights.max()
-        return cls(own, truth[seen], weights, origin, how, unit)
+        groups = None if groups is None else groups[seen]
+        return cls(own, truth[seen], weights, origin, how, unit, groups)
 
     def answers(self, model: AdditiveRules | RegressionRules) -> Answers:
         """Return out-of-fold answers, decided as a model decides, with corrected figures."""
@@ -118,7 +125,8 @@ class HeldOutRows:
         if self.how == "max":  # nothing was chosen
             figures = evaluate(chosen, np.ones(n_rows))
         else:
-            figures = correct_optimism(evaluate, self._choose, n_rows, chosen)
+            units = Units(n_rows, self.groups)
+            figures = correct_optimism(evaluate, self._choose, units, chosen)
         first = by_size[chosen][0]
         names = score_answers(first)
         return replace(first, estimates=dict(zip(names, figures.tolist(), strict=True)))
@@ -126,7 +134,11 @@ class HeldOutRows:
     def _choose(self, counts: FloatArray) -> IntArray:
         """Choose the sizes where each row counts so often."""
         assert self.size.losses is not None
-        return choose_sizes(self.size.losses, self.weights * counts, self.how)
+        if self.groups is None:
+            return choose_sizes(self.size.losses, self.weights * counts, self.how)
+        losses, weights = pool_groups(self.size.losses, self.weights, self.groups)
+        _, first = np.unique(self.groups, return_index=True)  # groups are resampled as a whole
+        return choose_sizes(losses, weights * counts[:, first], self.how)
 
     def repeat_answers(self, size: int, model: AdditiveRules | RegressionRules) -> list[Answers]:
         """Return the answers of a size by each repetition."""
@@ -134,7 +146,13 @@ class HeldOutRows:
         found = self.size.answers[:, size]
         if isinstance(model, RegressionRules):
             return [
-                NumberAnswers(self.origin, self.truth, self.unit * one[:, 0], self.weights)
+                NumberAnswers(
+                    self.origin,
+                    self.truth,
+                    self.unit * one[:, 0],
+                    self.weights,
+                    groups=self.groups,
+                )
                 for one in found
             ]
         decide: Callable[[FloatArray], Any] = model.decide
@@ -151,6 +169,7 @@ class HeldOutRows:
                 self.weights,
                 costs=costs,
                 positive=class_of_interest(model),
+                groups=self.groups,
             )
             for p, s in zip(found, scores, strict=True)
         ]

@@ -17,7 +17,6 @@ from rulewright.estimators.compact.number_loss import NumberLessons, NumberLoss
 from rulewright.estimators.compact.settings import CompactRules, lines_parameter
 from rulewright.estimators.contract.base import RuleRegressor
 from rulewright.estimators.contract.parameters import CheckedByFit, Parameter
-from rulewright.estimators.folds.folds import Folds, number_folds
 from rulewright.estimators.rulefit.regressor import scale_numbers
 from rulewright.kernels import ROW, BoolArray, FloatArray
 from rulewright.model import RegressionRules
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import RegressionSet
     from rulewright.encoding import BinnedColumns
+    from rulewright.estimators.folds.folds import Folds
 
 N_TREES, N_LEAVES, LEARNING_RATE, SUBSAMPLE, LEAST_WEIGHT = 100, 6, 0.1, 0.5, 5.0
 
@@ -77,9 +77,7 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
         y, unit = scale_numbers(rows.numbers, rows.weights)
         own, repeats = sample.numbers / unit, []
         if sample.n_rows >= LEAST_ROWS:
-            repeats = self._repeat_folds(
-                sample.n_rows, lambda cv: number_folds(sample.n_rows, cv, sample.places, random)
-            )
+            repeats = self._repeat_folds(sample, random)
         lessons = NumberLessons(own, sample.weights, self.l2)
         outcome = self._search(sample, lessons, constraints, repeats, random, 1)
         members, fitted = outcome.model
@@ -114,7 +112,7 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
         start = unit * float(fitted.intercepts[0])
         model = RegressionRules(rows.schema, start, tuple(found), summary, linear=lines)
         known = (sample.numbers, sample.weights, repeats, self.size)
-        self.held_out_ = HeldOutRows.of(self.size_, *known, unit)
+        self.held_out_ = HeldOutRows.of(self.size_, *known, unit, sample.groups)
         return model
 
 

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from rulewright.estimators.compact.members import Member, ResponseProblem
+from rulewright.estimators.folds.grouping import pick, pool_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rulewright.data import Groups, LearningRows
     from rulewright.estimators.compact.losses import CompactLoss, FittedResponses
     from rulewright.estimators.compact.members import LineMember
     from rulewright.estimators.compact.search import CompactSearch
@@ -206,10 +208,10 @@ class FoldRuns(NamedTuple):
         """Out-of-fold losses (sizes, rows), averaged over the repetitions."""
         return join_losses(self.paths, self.repeats)
 
-    def choose_size(self, weights: FloatArray, how: str, cap: int) -> Size:
+    def choose_size(self, rows: LearningRows[Any], how: str, cap: int) -> Size:
         """Choose the number of rules; "max" is the cap."""
         losses = self.losses
-        n_rules = cap if how == "max" else choose_size(losses, weights, how)
+        n_rules = cap if how == "max" else choose_size(losses, rows.weights, how, rows.groups)
         answers = [
             folds.scatter([one.answers for one in own], axis=1)
             for own, folds in zip(self.paths, self.repeats, strict=True)
@@ -217,21 +219,23 @@ class FoldRuns(NamedTuple):
         return Size(n_rules, losses, np.array(answers), self.variant)
 
 
-def choose_runs(kinds: Sequence[FoldRuns], weights: FloatArray, how: str, cap: int) -> FoldRuns:
+def choose_runs(kinds: Sequence[FoldRuns], rows: LearningRows[Any], how: str, cap: int) -> FoldRuns:
     """Keep the variant with the smallest loss at any size; lines must be clearly better."""
     by_lines = ([one for one in kinds if one.variant.has_lines is kind] for kind in (False, True))
     best = [
-        min(same, key=lambda one: float(mean_losses(one.losses, weights).min()))
+        min(same, key=lambda one: float(mean_losses(one.losses, rows.weights).min()))
         for same in by_lines
         if same
     ]
     if len(best) == 1:
         return best[0]
-    plain, lined = (one.choose_size(weights, how, cap) for one in best)
-    return best[do_lines_help(plain, lined, weights)]
+    plain, lined = (one.choose_size(rows, how, cap) for one in best)
+    return best[do_lines_help(plain, lined, rows.weights, rows.groups)]
 
 
-def do_lines_help(plain: Size, lined: Size, weights: FloatArray) -> bool:
+def do_lines_help(
+    plain: Size, lined: Size, weights: FloatArray, groups: Groups | None = None
+) -> bool:
     """Return whether lines clearly lower the out-of-fold loss, each model at its own size."""
     assert plain.losses is not None
     assert lined.losses is not None
@@ -239,7 +243,7 @@ def do_lines_help(plain: Size, lined: Size, weights: FloatArray) -> bool:
     own, weights = lined.losses[lined.n_rules, seen], weights[seen]
     gains = np.array([plain.losses[plain.n_rules, seen] - own, lined.losses[0, seen] - own])
     gain, over_nothing = np.average(gains, axis=1, weights=weights).tolist()
-    error = float(standard_errors(gains[:1], weights)[0])
+    error = float(standard_errors(gains[:1], weights, pick(groups, seen))[0])
     return bool(gain > max(LINE_SHARE * over_nothing, LINE_ERRORS * error))
 
 
@@ -258,7 +262,9 @@ def join_losses(paths: Sequence[Sequence[FoldPath]], repeats: Sequence[Folds]) -
     return np.asarray(np.mean(parts, axis=0))
 
 
-def choose_size(losses: FloatArray, weights: FloatArray, how: str = "cv") -> int:
+def choose_size(
+    losses: FloatArray, weights: FloatArray, how: str = "cv", groups: Groups | None = None
+) -> int:
     """Return the number of rules by the out-of-fold losses (sizes, rows).
 
     "cv" is the smallest size that keeps most of the largest gain over no rules, but not less than
@@ -268,7 +274,7 @@ def choose_size(losses: FloatArray, weights: FloatArray, how: str = "cv") -> int
     the best.
     """
     seen = ~np.isnan(losses[0])
-    losses, weights = losses[:, seen], weights[seen]
+    losses, weights = pool_groups(losses[:, seen], weights[seen], pick(groups, seen))
     means = np.average(losses, axis=1, weights=weights)
     return _apply_rule(means, lambda best: standard_errors(losses - losses[best], weights), how)
 
@@ -310,8 +316,11 @@ def _apply_rule(means: FloatArray, errors: Callable[[int], FloatArray], how: str
     return max(1 + int(np.argmax(enough[1:])), readable)
 
 
-def standard_errors(differences: FloatArray, weights: FloatArray) -> FloatArray:
+def standard_errors(
+    differences: FloatArray, weights: FloatArray, groups: Groups | None = None
+) -> FloatArray:
     """Return the standard errors of the weighted means of differences (sizes, rows)."""
+    differences, weights = pool_groups(differences, weights, groups)
     centred = differences - np.average(differences, axis=1, weights=weights)[:, np.newaxis]
     errors: FloatArray = np.sqrt((weights**2 * centred**2).sum(axis=1)) / weights.sum()
     return errors

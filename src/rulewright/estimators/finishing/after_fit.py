@@ -12,7 +12,7 @@ import numpy as np
 
 from rulewright.data import DataError, TrainingSet, optional, read_like
 from rulewright.estimators.contract.parameters import Named
-from rulewright.estimators.folds.folds import Folds, assign_folds, keep_splits
+from rulewright.estimators.folds.folds import Folds, divide_rows
 from rulewright.evidence import reliability
 from rulewright.model import AdditiveRules, ClassModel
 from rulewright.weighting import CALIBRATIONS, Calibration
@@ -117,9 +117,8 @@ def calibrate(
         raise ValueError(f"calibrate: method={method!r} must be {CALIBRATION}")
     calibration: Calibration = CALIBRATION.make(method)
     rows = read_model_rows(model, X, y, sample_weight, "calibrate")
-    splits = keep_splits(calibration.cv, rows.places)
     random = optional("sklearn.utils").check_random_state(random_state)  # slow to import
-    folds = assign_folds(rows.labels, splits, random)
+    folds = divide_rows(rows, calibration.cv, random)
     if folds is None:
         raise ValueError("calibrate needs two rows or more of two classes or more")
     given = OutOfFold(model.scores(rows.table), rows.labels, rows.weights, folds.of_rows)

@@ -15,8 +15,9 @@ from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import scale_weights
 from rulewright.estimators.finishing.after_fit import additive_of, note_figures, read_model_rows
 from rulewright.estimators.finishing.relearning import find_learner, learn_again
-from rulewright.estimators.folds.folds import Folds, assign_folds, choosing_rows, keep_splits
-from rulewright.evidence import accuracy, reliability, row_losses
+from rulewright.estimators.folds.folds import Folds, choosing_rows, divide_rows
+from rulewright.estimators.folds.grouping import pool_groups
+from rulewright.evidence import accuracy, effective_number, reliability, row_losses
 from rulewright.rules import Adds
 from rulewright.search import count_threads
 from rulewright.stopping import CHARGE, sizes_up_to, smallest_good
@@ -127,7 +128,7 @@ def compress_rows(
     problem = _Problem.of(merged, sample, n_threads)
     most = min(25 * len(merged.classes), MOST_RULES) if n_rules is None else n_rules
     sizes = sizes_up_to(min(most, len(merged)))
-    folds = assign_folds(problem.labels, keep_splits(cv, sample.places), random)
+    folds = divide_rows(sample, cv, random)
     n_folds = 0 if folds is None else len(folds)
     with progress_bar("compressing", n_folds + 1, bool(verbose)) as advance:
         judged: list[_FoldCurve] = []
@@ -140,6 +141,10 @@ def compress_rows(
     if n_rules is None and judged:
         losses = np.concatenate([fold.losses for fold in judged], axis=1)
         weights = np.concatenate([fold.weights for fold in judged])
+        if sample.groups is not None and folds is not None:
+            held_out = [folds.held_out_rows(fold) for fold in range(len(folds))]
+            losses, weights = pool_groups(losses, weights, sample.groups[np.concatenate(held_out)])
+            weights = weights * (effective_number(weights) / weights.sum())
         size = smallest_good(sizes, losses, weights, CHARGE if learner is None else 0.0)
     kept = [merged.rules[rule] for rule in chosen[size].rules.tolist()]
     small = _refit_responses(merged.with_rules(kept), rows, n_threads)

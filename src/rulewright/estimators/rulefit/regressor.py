@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from rulewright.estimators.contract.base import RuleRegressor
 from rulewright.estimators.contract.parameters import Choice, Parameter
 from rulewright.estimators.contract.weights import count_effective_rows
-from rulewright.estimators.folds.folds import number_folds
+from rulewright.estimators.folds.folds import divide_rows
 from rulewright.estimators.rulefit.penalty import SolutionSearch, choose_solution
 from rulewright.estimators.rulefit.settings import RuleFit
 from rulewright.estimators.rulefit.terms import number_rules
@@ -79,7 +79,7 @@ class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
                 "classes; use 'loss'"
             )
         if search is not None and count_effective_rows(rows.weights) >= LEAST_ROWS:
-            folds = number_folds(rows.n_rows, self.cv, rows.places, random)
+            folds = divide_rows(rows, self.cv, random)
         delta = _deviation(y, rows.weights) if self.loss == "huber" else 0.0
         huber = self.loss == "huber" and delta > 0
 

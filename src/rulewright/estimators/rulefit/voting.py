@@ -160,13 +160,13 @@ class Stability(Method):
 
     Parameters
     ----------
-    Number of pairs of halves.
-        Pairs of halves.
-    Minimum share of the halves that select a column, above 0.5.
-        Share of the halves that must choose a column, above 0.5.
-    Bound on the expected number of useless columns; determines q.
-        The bound that q is computed from.
-    q itself, instead of `max_false`.
+    n_pairs : int
+        Number of pairs of halves.
+    threshold : float
+        Minimum share of the halves that select a column, above 0.5.
+    max_false : float
+        Bound on the expected number of useless columns; determines q.
+    n_first : int, optional
         q itself, instead of `max_false`.
     """
 

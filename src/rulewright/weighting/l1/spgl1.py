@@ -30,7 +30,7 @@ SHORTEST, LONGEST = 1e-16, 1e5
 ARMIJO = 1e-4
 """Minimum share of the predicted decrease that a step must achieve."""
 
-ROUGHLY = 1e-4
+ROUGHLY = 1e-3
 """Relative duality gap within each radius along a path, whose solutions are polished."""
 
 MOST_RADII = 3
