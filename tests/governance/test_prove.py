@@ -24,7 +24,7 @@ from rulewright.governance import (
 )
 from rulewright.governance import checker as checker_module
 from rulewright.governance.checker import WrongProof, check
-from rulewright.model import AdditiveRules, DnfModel, load_model
+from rulewright.model import AdditiveRules, DnfModel, RuleCard, load_model
 from rulewright.rules import Adds, Coverage, Rule, parse_formula
 
 pytestmark = pytest.mark.native
@@ -333,3 +333,25 @@ def test_other_forms_are_refused():
     """A model form that prove does not support is named."""
     with pytest.raises(ValueError, match="not DnfModel"):
         prove(object.__new__(DnfModel), Never(target_class="churn"))
+
+
+def card():
+    """Make a card whose points are worth half a unit of log-odds."""
+    counts = Coverage(40.0, (20.0, 20.0))
+    rules = (
+        Rule(parse_formula("age >= 30.5"), Adds(1, 1.5), counts),
+        Rule(parse_formula("region = west"), Adds(1, -1.0), counts),
+    )
+    return RuleCard(SCHEMA, np.array(["no", "yes"]), (0.0, 0.25), rules, unit=0.5, start=10.0)
+
+
+def test_points_of_cards_are_those_of_the_card():
+    """A limit, what it is broken by, and its certificate are in points of the card."""
+    about = {"columns": ["age"], "target_class": "yes"}
+    holds, broken = prove(card(), [PointsLimit(at_most=a, **about) for a in (3.0, 2.0)])
+    assert (holds.state, broken.state) == ("proved", "violated")
+    assert broken.excess == pytest.approx(1.0)
+    content = plain(card().content())
+    check(content, plain(holds.policy.to_json()), plain(holds.certificate))
+    with pytest.raises(WrongProof):
+        check(content, plain(broken.policy.to_json()), plain(holds.certificate))

@@ -66,7 +66,8 @@ def test_every_form_has_all_parts(name):
     assert [one for one in page.ids if one in PARTS] == PARTS
     assert sum(one.startswith("rule-") for one in page.ids) - 2 == len(model.rules)
     assert "Measured on" in page.text
-    for figure in ["Accuracy", "Brier score"] if model.head_names else ["R2", "RMSE"]:
+    figures = {"regression": ["R2", "RMSE"], "counts": ["D2"], "survival": ["Concordance"]}
+    for figure in figures.get(model.task, ["Accuracy", "Brier score"]):
         assert figure in page.text
 
 

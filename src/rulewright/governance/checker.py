@@ -247,7 +247,7 @@ class Claim:
         p = self.policy
         if self.changed:
             return high - low - p.get("tolerance", 0.0)
-        limit = p.get("at_most", 0.0)
+        limit = p.get("at_most", 0.0) * self.model.get("unit", 1.0)
         ends = {"never": (-math.inf, 0.0), "points_limit": (-limit, limit)}
         least, most = ends.get(self.kind, (p.get("low", -math.inf), p.get("high", math.inf)))
         return max(high - most, least - low)
