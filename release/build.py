@@ -20,7 +20,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
 REPORT = ROOT / "build" / "release.txt"
-LAWS = ["tests/estimators/test_laws.py", "tests/estimators/test_twins.py", "tests/kernels"]
+LAWS = [
+    "tests/estimators/test_laws.py",
+    "tests/estimators/test_twins.py",
+    "tests/model/test_storage.py",
+]
 LIMIT = 3_000_000
 VERSIONS = ["3.11", "3.12", "3.13", "3.14"]
 BUILT_WITH = ["3.11", "3.12"]

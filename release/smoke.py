@@ -39,10 +39,10 @@ def check_tour() -> int:
 
 def check_commands() -> None:
     """Learn, predict and export on the command line; run the exported module without rulewright."""
-    call = [sys.executable, "-m", "rulewright"]
-    run(*call, "learn", "examples/loans.csv", "--target", "repaid", "--model", "loans.json")
-    rows = run(*call, "predict", "loans.json", "examples/loans.csv").splitlines()
-    run(*call, "export", "loans.json", "--to", "python", "-o", "loans_model.py")
+    call = Path(sys.executable).with_name("rulewright")
+    run(call, "learn", "examples/loans.csv", "--target", "repaid", "--model", "loans.json")
+    rows = run(call, "predict", "loans.json", "examples/loans.csv").splitlines()
+    run(call, "export", "loans.json", "--to", "python", "-o", "loans_model.py")
     scores = run(sys.executable, "-I", "-S", "-c", f"import sys; sys.path.append('.'); {SCORE}")
     if len(rows) != 801 or not re.fullmatch(r'\{"no": 0\.\d+, "yes": 0\.\d+\}\n', scores):
         sys.exit(f"unexpected predictions: {len(rows)} lines, {scores}")

@@ -107,6 +107,17 @@ def test_relative_accuracy_finds_fewer_and_larger_rules():
     assert means[0] > 2 * means[1]
 
 
+def test_a_list_by_relative_accuracy_beats_the_base_rates_of_all_rows():
+    """Rows of all classes are removed, so that rules for what remains would be small and many."""
+    X, y = mixed_table(np.random.default_rng(3), 300)
+    model = cn2(criterion="wracc", ordered=True, **FREE).fit(X, y).model_
+    rates = dict(zip(*np.unique(y, return_counts=True), strict=True))
+    assert 0 < len(model) < 8
+    for rule in model.rules:
+        counts, head = rule.coverage.class_weights, rule.head.first
+        assert counts[head] / sum(counts) > rates[model.classes[head]] / len(y)
+
+
 @pytest.mark.parametrize("gamma", [0.5, "1/(k+1)"])
 def test_weighted_covering_finds_rules_that_overlap(gamma):
     """Rows that were covered count less and are covered again, never by the same rule."""

@@ -6,10 +6,19 @@ from sklearn import config_context
 from sklearn.model_selection import KFold, StratifiedGroupKFold, cross_validate
 
 from builders import every_learner, mixed_table, noisy_rows, rule_texts
-from rulewright import CompactRulesRegressor, MLRulesClassifier, RuleFitRegressor
+from rulewright import (
+    CompactRulesRegressor,
+    MLRulesClassifier,
+    RuleFitRegressor,
+    calibrate,
+    compress,
+    rule_stability,
+)
 from rulewright.data import DataError, TrainingSet, Units, read_table
+from rulewright.estimators import cross_fit
 from rulewright.estimators.folds.folds import Folds, assign_folds, divide_rows, number_folds
 from rulewright.rules import NumberCoverage
+from rulewright.scale import on_dask
 from rulewright.search import Subsampler, split_by_weight, split_rows
 
 pytestmark = pytest.mark.native
@@ -198,3 +207,33 @@ def test_weights_mean_importance_or_counts():
     """Another word is an error."""
     with pytest.raises(ValueError, match="'importance' or 'counts'"):
         MLRulesClassifier().fit([[1.0], [2.0]], [0, 1], [1.0, 1.0], weights="frequency")
+
+
+def test_steps_after_a_fit_keep_groups_whole():
+    """Cross-fitting, calibration, compression and stability take groups, or those of a table."""
+    labels, groups = grouped_labels(8, n_groups=40, n_classes=2)
+    X = np.random.default_rng(0).normal(size=(len(labels), 3)) + labels[:, None]
+    est = MLRulesClassifier(8, calibration=None, random_state=0).fit(X, labels, groups=groups)
+    table = read_table(X, target=labels, groups=groups)
+    crossed = cross_fit(est, X, labels, groups=groups, cv=3)
+    assert rule_texts(crossed) == rule_texts(cross_fit(est, table, cv=3))
+    assert all(
+        sum(rule.coverage.share_weights) < 0.9 * rule.coverage.support
+        for rule in crossed
+        if rule.coverage.support > 20
+    )
+    for one, other in (
+        (calibrate(est, X, labels, groups=groups), calibrate(est, table)),
+        (compress(est, X, labels, groups=groups), compress(est, table)),
+        (
+            rule_stability(est, X, labels, groups=groups, n_samples=4),
+            rule_stability(est, table, n_samples=4),
+        ),
+    ):
+        assert str(one) == str(other)
+
+
+def test_partitions_refuse_groups():
+    """Partitions cannot keep groups whole: the error says what to do."""
+    with pytest.raises(DataError, match="Fit in memory"):
+        on_dask(MLRulesClassifier()).fit(None, None, groups=[1])

@@ -41,6 +41,7 @@ def document(name, path):
 
 LEARNED = {
     "additive": "two classes",
+    "card": "card",
     "dnf": "sl2",
     "votes": "ruleset-ensemble",
     "regression": "numbers with lines",

@@ -66,6 +66,7 @@ def dated(name):
 MODELS = {
     **{name: (learned, name) for name in LEARNERS},
     "two classes": (learned, "two classes"),
+    "card": (learned, "cards"),
     "dates": (dated, "mlrules"),
     "numbers": (regression, False),
     "numbers with lines": (regression, True),

@@ -110,6 +110,13 @@ def test_verdicts_refuse_records_without_a_commit_and_count_trials():
     assert judge(page("None, 0123456789ab"), "agrees", 20).startswith("refused: ")
     assert judge(page(), "agrees", 20) == "agrees"
     assert judge(page(), "agrees", 30) == "partial: 20 of 30 trials"
+    for about, told in (
+        ("Quick run: two of the ten folds.", " (quick run: two of the ten folds)"),
+        ("Only iris, sonar.", " (only iris, sonar)"),
+        (f"Only {', '.join('abcdefghi')}.", " (only 9 data sets)"),
+    ):
+        verdict = judge(page(about=["The paper.", about]), "agrees", 30)
+        assert verdict == f"partial: 20 of 30 trials{told}"
     assert judge(page(trials="12 of 20 trials have figures"), "agrees", 20).startswith(
         "partial: 12"
     )

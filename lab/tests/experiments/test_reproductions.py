@@ -434,6 +434,7 @@ def test_literals_training_accuracies_and_table_6_8_are_compared():
     literals = next(grid for grid in report.grids if grid.title == "Literals")
     assert literals.rows[-1][1] == 0.5  # conditions of the records
     assert literals.rows[-1][2] == pytest.approx(134.2, abs=0.1)
+    assert literals.rows[-1][literals.head.index("RIPPER+opt")] == 2.0  # with 1.5 heads
     records = records_as_printed("dispersion-tables6.4-6.7", Extent())
     grids = REPRODUCTIONS["dispersion-tables6.4-6.7"].report(records, Extent()).grids
     titles = [grid.title for grid in grids]

@@ -4,7 +4,9 @@ import importlib.util
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from rulewright import RuleVoteSelector
 from rulewright_lab.experiments import solver_paths
 from rulewright_lab.experiments.generators import SUPERNOVA_RELEVANT, supernova_surrogate
 
@@ -40,6 +42,19 @@ def test_columns_of_a_factor_correlate():
     ranks = {name: np.argsort(np.argsort(table[name].values)) for name in ("x1", "x14", "x2")}
     assert 0.4 < np.corrcoef(ranks["x1"], ranks["x14"])[0, 1] < 0.6
     assert abs(np.corrcoef(ranks["x1"], ranks["x2"])[0, 1]) < 0.05
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_votes_keep_relevant_columns_and_drop_noise(seed):
+    """Small trees and lines drop nearly all of the 18 noise columns; trees of 20 leaves few."""
+    table = supernova_surrogate(5000, seed)
+    published = {"tree_size": 20.0, "linear": False}
+    for settings, most, least in (({}, 2, 0), (published, 18, 11)):
+        selector = RuleVoteSelector(max_candidates=600, random_state=seed, **settings)
+        kept = set(selector.fit(table).get_feature_names_out())
+        relevant = kept & set(SUPERNOVA_RELEVANT)
+        assert len(relevant) >= 18
+        assert least <= len(kept - relevant) <= most
 
 
 def test_the_example_draws_and_selects(tmp_path, capsys, monkeypatch):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 FORMS = {
     "additive": "additive rules",
     "average": "average of models",
+    "card": "card of points",
     "dnf": "rule set",
     "list": "decision list",
     "nearest": "nearest rule",

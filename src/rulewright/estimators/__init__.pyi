@@ -4,6 +4,9 @@ from .averaging.average import average_rule_sets as average_rule_sets
 from .averaging.combiner import RuleCombiner as RuleCombiner
 from .averaging.estimator import AveragedRulesClassifier as AveragedRulesClassifier
 from .averaging.parts import learn_on_parts as learn_on_parts
+from .cards.estimator import RuleCardClassifier as RuleCardClassifier
+from .cards.rounding import to_card as to_card
+from .cards.settings import Scale as Scale
 from .catalogue import EXPECTED_FAILED_CHECKS as EXPECTED_FAILED_CHECKS
 from .catalogue import LEARNERS as LEARNERS
 from .catalogue import REGRESSORS as REGRESSORS

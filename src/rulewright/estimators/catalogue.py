@@ -73,6 +73,13 @@ LEARNERS: Catalogue[RuleClassifier[Any]] = Catalogue(
             "5 to 15 rules that add points",
             "max_rules size max_conditions linear ordinal",
         ),
+        "cards": Entry(
+            "cards.estimator:RuleCardClassifier",
+            "card",
+            "a score to add up by hand, with whole points and their optimality gap",
+            "5 to 10 items with small integer points",
+            "max_rules max_points max_conditions scale signs",
+        ),
         "mlrules": Entry(
             "mlrules.estimator:MLRulesClassifier",
             "additive",

@@ -26,12 +26,16 @@ from .document import write_document as write_document
 from .edit_notes import EDITS_NOTE as EDITS_NOTE
 from .edit_notes import describe_edits as describe_edits
 from .edit_notes import hash_model as hash_model
+from .entries import Entry as Entry
 from .explanation import SHOWN_REASONS as SHOWN_REASONS
 from .explanation import Explanation as Explanation
 from .explanation import value_text as value_text
 from .forms.additive import AdditiveRules as AdditiveRules
 from .forms.average import AveragedModel as AveragedModel
 from .forms.average import Combine as Combine
+from .forms.card import RuleCard as RuleCard
+from .forms.card import write_points as write_points
+from .forms.card import write_signed_points as write_signed_points
 from .forms.dnf import DnfModel as DnfModel
 from .forms.dnf import laplace as laplace
 from .forms.lists import DecisionList as DecisionList

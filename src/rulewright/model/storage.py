@@ -22,6 +22,7 @@ from rulewright.model.document import (
 )
 from rulewright.model.forms.additive import AdditiveRules
 from rulewright.model.forms.average import AveragedModel
+from rulewright.model.forms.card import RuleCard
 from rulewright.model.forms.dnf import DnfModel
 from rulewright.model.forms.lists import DecisionList, UnorderedRules
 from rulewright.model.forms.nearest import NearestRules
@@ -129,6 +130,7 @@ FORMS: dict[str, type[RuleModel]] = {
     form.form: form
     for form in (
         AdditiveRules,
+        RuleCard,
         DnfModel,
         RuleSetVotes,
         RegressionRules,

@@ -41,7 +41,14 @@ def _mlrules() -> list[Item]:
             "the paper has charts only",
         ),
         *(
-            Item(MLRULES, "Table 1", f"mean error of {name}", "mlrules-table1", _error(name))
+            Item(
+                MLRULES,
+                "Table 1",
+                f"mean error of {name}",
+                "mlrules-table1",
+                _error(name),
+                thesis.WHY.format("mlrules"),
+            )
             for name in ("ML.G", "ML.N")
         ),
         Item(MLRULES, "Table 1", "mean error of LRI", "lri-mlrules", _error("LRI", 0.015)),

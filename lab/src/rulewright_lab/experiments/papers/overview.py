@@ -69,7 +69,7 @@ def judge(page: Page, verdict: str | None, n_full: int) -> str:
         return "refused: records without a commit"
     n_done, n_planned = page.trials
     if n_done < max(n_planned, n_full):
-        return f"partial: {n_done} of {max(n_planned, n_full)} trials"
+        return f"partial: {n_done} of {max(n_planned, n_full)} trials{page.part}"
     if verdict is None:
         return "missing: an older page, to be written again"
     several = f"; records of {len(page.commits)} commits" if len(page.commits) > 1 else ""

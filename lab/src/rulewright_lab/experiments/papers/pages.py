@@ -17,6 +17,8 @@ _DONE = re.compile(r"(\d+) of (\d+) trials")
 _FAILED = re.compile(r"\((\d+) trials\)$")
 _MINUTES = re.compile(r"([\d.]+) processor minutes")
 
+MOST_NAMED = 8
+"""Data sets that a verdict names; beyond it, it counts them."""
 
 CODE = "nothing to measure: pseudo-code"
 DRAWING = "nothing to measure: a drawing"
@@ -93,6 +95,18 @@ class Page:
         """Code versions of the records; without one, the list is empty."""
         named = self.provenance["commit"].partition(" (")[0].split(", ")
         return [] if "None" in named else named
+
+    @property
+    def part(self) -> str:
+        """Which trials a page of a part has, as a parenthesis; empty for other pages."""
+        said = (self.content.get("about") or [""])[-1]
+        kind, _, rest = said.rstrip(".").partition(" ")
+        if kind not in ("Only", "Quick"):
+            return ""
+        names = rest.split(", ")
+        if kind == "Only" and len(names) > MOST_NAMED:
+            rest = f"{len(names)} data sets"
+        return f" ({kind.lower()} {rest})"
 
     @property
     def runs(self) -> str:

@@ -260,6 +260,10 @@ class CoveringSearch:
         totals, wanted = lanes.sum(axis=0), own if self.gamma is None else lanes[:, 0]
         while wanted[left].any():
             check()
+            if self.criterion == "wracc":
+                # Relative to the remaining rows: when a class is nearly covered, no general rule is
+                # as accurate as the class is frequent. A list removes rows of all classes.
+                totals = lanes[left].sum(axis=0)
             rule = self._best(left, lanes, totals)
             if rule is None or rule.tests in known:  # a repeated rule is not useful
                 return
@@ -291,10 +295,6 @@ class CoveringSearch:
         """Search the best rule; `totals` are the sums of the lanes over all rows."""
         n_classes = len(self.rows.classes)
         score = Score(self.criterion, unit=self.unit, n_lanes=lanes.shape[1] - 1, k=n_classes)
-        # WRAcc is relative to the remaining rows: when a class is nearly covered, no general rule
-        # is as accurate as the class is frequent.
-        if self.criterion == "wracc":
-            totals = lanes[left].sum(axis=0)
         codes = self.grower.binned.codes
         return self.grower.search(codes, left, lanes, score, self._compiled, self.beam, totals)
 
