@@ -87,7 +87,7 @@ WRONG = {
     "max_candidates": [-1, 2.5, "5", None, True],
     "rules_per_class": [0, 2.5, "5", None, True],
     "condition_cost": [-0.1, math.nan, None],
-    "teacher_share": [-0.1, 1.1, math.nan, "0.5"],
+    "teacher_share": [-0.1, 1.1, math.nan, None, "0.5"],
     "min_gain": [-0.1, math.nan, None],
     "n_subsamples": [-1, 2.5, None],
     "tree_size": [1.9, math.nan, math.inf, None, "4"],

@@ -46,10 +46,6 @@ if TYPE_CHECKING:
     from rulewright.estimators.contract.weights import WeightMeaning
     from rulewright.kernels import BoolArray, FloatArray
 
-SHARE, SHARE_OF_MANY = 0.75, 0.5
-"""Shares of the targets that teachers give: with two or ordered classes, and with several. Several
-classes have less noise for what there is to learn, and teachers smooth the labels too much."""
-
 
 class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     """Compact classifier: a few readable rules, chosen and fitted together.
@@ -91,12 +87,11 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     l2: float = ridge(default=1.0)
     condition_cost: float = condition_charge(default=0.2)
     min_gain: float = least_gain(default=0.3)
-    teacher_share: float | None = Parameter(
-        Real(0, 1, optional=True),
+    teacher_share: float = Parameter(
+        Real(0, 1),
         "Share of the targets that are probabilities of a large ensemble, MLRules with pruning; "
-        "the rest are the labels. 0 learns from labels alone. None: 0.75, with more than two "
-        "classes in no order 0.5.",
-        default=None,
+        "the rest are the labels. 0 learns from labels alone.",
+        default=0.75,
     )
     teacher: Any = Parameter(
         CheckedByFit("a fitted classifier or None"),
@@ -145,12 +140,9 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
             repeats = self._repeat_folds(sample, random)
         given = None if self.teacher is None else self._ask_teacher(rows)[sample.places]
         teachers = Teachers(sample, ordinal, self.missing_conditions, constraints, given)
-        share = self.teacher_share
-        if share is None:
-            share = SHARE if ordinal or len(rows.classes) <= 2 else SHARE_OF_MANY
-        if repeats or share > 0:
+        if repeats or self.teacher_share > 0:
             teachers.learn(repeats, random, self._n_threads)
-        lessons = ClassLessons(teachers, share, self.l2)
+        lessons = ClassLessons(teachers, self.teacher_share, self.l2)
         found = self._search(sample, lessons, constraints, repeats, random, len(rows.classes))
         model = self._model(rows, lessons, found, constraints)
         answers = self.size_.out_of_fold
