@@ -278,7 +278,7 @@ class NumberGoal:
         if favourable not in (None, "high", "low"):
             raise ValueError(f"favourable={favourable!r}: use 'high' or 'low' for regression")
         usual = model.intercept + sum(float(group.usual[0]) for group in groups)
-        self.cutoff = usual if cutoff is None else float(cutoff)
+        self.cutoff = usual if cutoff is None else model.score_of(float(cutoff))
         self.side = {"high": 1.0, "low": -1.0}.get(favourable)
 
     def start(self, scores: FloatArray) -> tuple[BoolArray, FloatArray]:

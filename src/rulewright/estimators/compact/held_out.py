@@ -21,7 +21,7 @@ from rulewright.evidence import (
     BRIER,
     Answers,
     ClassAnswers,
-    NumberAnswers,
+    answer_numbers,
     correct_optimism,
     figures_of,
     score_answers,
@@ -74,6 +74,8 @@ class HeldOutRows:
         What answers are multiplied by.
     groups : int array or None
         Group of each row.
+    answer : function, optional
+        Makes answers of an origin and of scores, of models whose scores are no predictions.
     """
 
     size: Size
@@ -83,6 +85,7 @@ class HeldOutRows:
     how: str
     unit: float = 1.0
     groups: NDArray[np.intp] | None = None
+    answer: Callable[[str, FloatArray], Answers] | None = None
 
     @classmethod
     def of(
@@ -146,13 +149,15 @@ class HeldOutRows:
         """Return the answers of a size by each repetition."""
         assert self.size.answers is not None
         found = self.size.answers[:, size]
+        if self.answer is not None:
+            made = (self.answer(self.origin, one[:, 0]) for one in found)
+            return [replace(one, groups=self.groups) for one in made]
         if isinstance(model, RegressionRules):
             return [
-                NumberAnswers(
-                    self.origin,
-                    self.truth,
-                    self.unit * one[:, 0],
-                    self.weights,
+                replace(
+                    answer_numbers(
+                        model, self.truth, self.unit * one[:, 0], self.weights, self.origin
+                    ),
                     groups=self.groups,
                 )
                 for one in found
