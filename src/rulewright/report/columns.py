@@ -185,8 +185,7 @@ def _observe(model: RuleModel, rows: EvaluatedRows, inside: BoolArray, scores: S
     if rows.table.target is None or not weights.sum():
         return ""
     if not model.head_names:
-        numbers = rows.table.known_numbers.values[inside]
-        return format_number(float(np.average(numbers, weights=weights)))
+        return format_number(rows.table.known_numbers.take(inside).average(weights))
     shown = int(np.argmax(scores.weights[0]))
     return format_percent(float(np.average(rows.codes[inside] == shown, weights=weights)))
 
