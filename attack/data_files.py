@@ -27,7 +27,28 @@ _SECONDS = 5.0
 _BOMBS, _BUDGET = 0.05, 1 << 26
 _MOST_GROWTH = 10 * _BUDGET  # text is read into objects before it is counted as cells
 _BYTES = np.frombuffer(b"\"'\\,;|\t\n\r{}?%@ \0\xff\xfe\xc3eE+-.019axNULL[]:", dtype=np.uint8)
-_ENCODINGS = ("latin-1", "utf-16", "utf-16-le", "utf-32", "utf-8-sig", "utf-7", "cp1252")
+_ENCODINGS: tuple[str, ...] = (
+    "latin-1",
+    "utf-16",
+    "utf-16-le",
+    "utf-32",
+    "utf-8-sig",
+    "utf-7",
+    "cp1252",
+)
+_CLAIMED = (
+    *_ENCODINGS,
+    "rot13",
+    "base64",
+    "zlib",
+    "punycode",
+    "idna",
+    "undefined",
+    "",
+    "a\0b",
+    "x",
+)
+"""What a user may say of a file: some are no encodings of text."""
 
 
 def attempt(rng: Rng, folder: Path) -> Iterator[Outcome]:
@@ -50,7 +71,8 @@ def attempt(rng: Rng, folder: Path) -> Iterator[Outcome]:
         else:
             content = _recoded(rng, content) if chance(rng, 0.1) else damaged(rng, content)
         path.write_bytes(content)
-        yield read_well(path)
+        options: dict[str, Any] = {"encoding": pick(rng, _CLAIMED)} if chance(rng, 0.1) else {}
+        yield read_well(path, None, **options)
 
 
 def _refuses_pipe(path: Path) -> Outcome:

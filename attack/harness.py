@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attack.attempts import Attack, Report, death
+from attack.attempts import Attack, Report, death, patience
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -83,7 +83,7 @@ class Worker:
         """Return the next line of the process, nothing if it ended or takes too long."""
         assert self.process is not None
         assert self.process.stdout is not None
-        ready, _, _ = select.select([self.process.stdout], [], [], timeout)
+        ready, _, _ = select.select([self.process.stdout], [], [], patience(timeout))
         return self.process.stdout.readline() if ready else ""
 
     def _failure(self, seed: int, timeout: float) -> Report:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attack import fits
-from attack.attempts import Note, Outcome, death
+from attack.attempts import Note, Outcome, death, patience
 from attack.randoms import chance, pick
 from rulewright import compress
 from rulewright.model import AdditiveRules
@@ -59,7 +59,7 @@ def run(task: dict[str, Any], environment: dict[str, str]) -> Outcome:
     changed = {**os.environ, "OPENBLAS_NUM_THREADS": "1", **environment}
     told = f"{task}, {environment}"
     try:
-        done = subprocess.run(command, env=changed, capture_output=True, timeout=_SECONDS)
+        done = subprocess.run(command, env=changed, capture_output=True, timeout=patience(_SECONDS))
     except subprocess.TimeoutExpired:
         return f"no end within {_SECONDS:g} s: {told}"
     if done.returncode == 0:

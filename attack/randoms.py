@@ -54,7 +54,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+TAG = "harmful"
+"""A tag and an attribute that no page of ours has."""
+
+_TAGS = (f"<{TAG}>", f"</script><{TAG}>", f"</style></title><{TAG}>", f'"><{TAG} a="', f"' {TAG}='")
+
 WORDS = (
+    *(*_TAGS, f"--><{TAG}>", f"]]><{TAG}>", f"<!--<script><{TAG}>", f"&lt;{TAG}&gt;", f'" {TAG}="'),
     *("true", "false", "null", "NULL", "select", "from", "label", "row", "rowid", "oid", "a", "A"),
     *("score_0", "probability_a", "class", "def", "None", "constructor", "__proto__", "this"),
     *("it's", 'say "x"', "a`b", "a\\b", "back\\", "--", "/*", "*/", ";", "{x}", "%s", "$1", "?"),

@@ -7,6 +7,7 @@ import ctypes
 import os
 import resource
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -14,9 +15,11 @@ import traceback
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 
 from attack import randoms
-from attack.attempts import Note, Outcome
+from attack.attempts import Note, Outcome, death, patience
 from attack.randoms import pick
 from rulewright.cli.predict import predict
 from rulewright.model import AdditiveRules, RuleModel, load_model
@@ -28,8 +31,11 @@ if TYPE_CHECKING:
     from attack.randoms import Rng
 
 _KILLS = 8
+_START = 20.0
 _NEW_MOUNTS, _PRIVATE = 0x20000, 0x44000
 _NO_MOUNT = 77
+_PROGRAM = "from rulewright.cli.main import main; main()"
+_ENDED = (0, 128 + signal.SIGTERM, -signal.SIGTERM)
 
 
 def attempt(rng: Rng, folder: Path) -> Iterator[Outcome]:
@@ -39,6 +45,7 @@ def attempt(rng: Rng, folder: Path) -> Iterator[Outcome]:
         yield _killed_model(rng, models, folder / f"kill{turn}")
     for turn in range(_KILLS // 2):
         yield _killed_predictions(rng, folder / f"predict{turn}")
+    yield _terminated_fit(rng, folder / "parts")
     for full in (_limited, _mounted):
         yield _full(rng, models, folder / full.__name__, full)
 
@@ -84,6 +91,31 @@ def _killed_predictions(rng: Rng, folder: Path) -> Outcome:
         return "after a kill the predictions are torn"
     predict(model, rows, output)
     return _leftovers(folder, model, rows, output)
+
+
+def _terminated_fit(rng: Rng, folder: Path) -> Outcome:
+    """Terminate a fit on parts of a file: its temporary folder is gone."""
+    place, file = folder / "temporary", folder / "rows.parquet"
+    place.mkdir(parents=True)
+    x = np.arange(20_000.0)
+    pa.parquet.write_table(pa.table({"x": x, "y": x.astype(int) * 7919 % 1009 % 2}), file)
+    command = [sys.executable, "-c", _PROGRAM, "learn", str(file), "--target", "y", "--in-parts"]
+    environment = {**os.environ, "TMPDIR": str(place)}
+    with subprocess.Popen(
+        [*command, "--set", "max_rules=100000"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=environment,
+    ) as process:
+        end = time.monotonic() + patience(_START)
+        while not any(place.iterdir()) and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(float(rng.exponential(0.3)))
+        process.terminate()
+        _, told = process.communicate()
+    if process.returncode not in _ENDED:
+        return f"{death(process.returncode)} after SIGTERM: {told[-400:]!r}"
+    return _leftovers(place)
 
 
 def _full(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import problems
-from measure import Job
+from measure import Job, rows_files, save
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,27 +49,33 @@ class Bench:
         return Job(learner, problem, self.folder, settings=settings, **options)
 
     def best(self, jobs: dict[str, Job]) -> dict[str, Result]:
-        """Return the fastest result of each job; the rounds alternate, so noise hits all alike."""
+        """Return the fastest result of each job; an error is a result, too."""
+        rounds = self.alternate(jobs)
+        return {
+            label: results[-1] if "error" in results[-1] else min(results, key=seconds)
+            for label, results in rounds.items()
+        }
+
+    def alternate(self, jobs: dict[str, Job]) -> dict[str, list[Result]]:
+        """Return the results of each job, one per round; noise hits all jobs of a round alike.
+
+        A job that fails has no further rounds.
+        """
         for job in jobs.values():
             self._write(job.problem)
             self._write(job.test)
-        found: dict[str, Result] = {}
+        found: dict[str, list[Result]] = {label: [] for label in jobs}
         for _ in range(self.repeat):
             for label, job in jobs.items():
-                if "error" in found.get(label, {}):
+                if found[label] and "error" in found[label][-1]:
                     continue
-                result = run_child(job)
-                kept = found.get(label, result)
-                found[label] = result if "error" in result else min(kept, result, key=seconds)
-                print(f"  {label}: {brief(result)}", file=sys.stderr, flush=True)
+                found[label].append(run_child(job))
+                print(f"  {label}: {brief(found[label][-1])}", file=sys.stderr, flush=True)
         return found
 
     def _write(self, problem: str) -> None:
-        path = Path(self.folder) / f"{problem}.X.npy"
-        if problem and not path.exists():
-            X, y = problems.make(problem)
-            np.save(path, X)
-            np.save(Path(self.folder) / f"{problem}.y.npy", y)
+        if problem and not rows_files(self.folder, problem)[1].exists():
+            save(self.folder, problem, *problems.make(problem))
 
 
 def run_child(job: Job) -> Result:

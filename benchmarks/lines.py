@@ -11,9 +11,8 @@ from typing import Any
 import lightgbm
 import numpy as np
 from console import aligned
-from problems import make
+from problems import data_set, make
 from sklearn.metrics import log_loss
-from time_to_loss import split
 
 from rulewright import MLRulesClassifier
 
@@ -48,7 +47,8 @@ def main() -> None:
         ]
         body.append([name, *np.mean(found, axis=0)])
     for name in options.sets:
-        found = [compared(*split(name), seed) for seed in range(options.concepts)]
+        parts = data_set(name), data_set(name, 1)
+        found = [compared(*parts, seed) for seed in range(options.concepts)]
         body.append([name, *np.mean(found, axis=0)])
     print("\n".join(aligned(["", "rules", "with lines", "trees", "lines"], body)))
 

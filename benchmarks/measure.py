@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from sklearn.metrics import log_loss
 
 from rulewright.comparison.trial import forget_peak, resident
@@ -40,6 +41,7 @@ class Job:
     inner_repeats: int = 1
     settings: dict[str, Any] = field(default_factory=dict)
     test: str = ""
+    goal: float | None = None
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -56,10 +58,27 @@ def timed(action: Callable[[], Any], repeats: int) -> dict[str, float]:
     return best
 
 
-def load(folder: str, problem: str) -> tuple[np.ndarray, np.ndarray]:
+def rows_files(folder: str, problem: str) -> tuple[Path, Path, Path]:
+    """Name the files of a problem: a matrix or else a data frame, and the classes."""
+    matrix, frame, y = (f"{problem}.{end}" for end in ("X.npy", "X.parquet", "y.npy"))
+    return Path(folder) / matrix, Path(folder) / frame, Path(folder) / y
+
+
+def save(folder: str, problem: str, X: np.ndarray | pd.DataFrame, y: np.ndarray) -> None:
+    """Write the rows of a problem, the classes last."""
+    matrix, frame, classes = rows_files(folder, problem)
+    if isinstance(X, pd.DataFrame):
+        X.to_parquet(frame)
+    else:
+        np.save(matrix, X)
+    np.save(classes, y)
+
+
+def load(folder: str, problem: str) -> tuple[np.ndarray | pd.DataFrame, np.ndarray]:
     """Read the rows that the parent wrote."""
-    X = np.load(Path(folder) / f"{problem}.X.npy")
-    return X, np.load(Path(folder) / f"{problem}.y.npy")
+    matrix, frame, classes = rows_files(folder, problem)
+    X = np.load(matrix) if matrix.exists() else pd.read_parquet(frame)
+    return X, np.load(classes)
 
 
 def measure(job: Job) -> dict[str, Any]:
@@ -69,13 +88,15 @@ def measure(job: Job) -> dict[str, Any]:
     learner = rivals.make(job.learner, job.n_rules, job.n_jobs, job.settings)
     # The warm-up pays for imports and thread pools, which are not the learner's work.
     some = np.linspace(0, len(y) - 1, min(len(y), WARM_UP_ROWS)).astype(int)
+    few = X.iloc[some] if isinstance(X, pd.DataFrame) else X[some]
     # A learner that fails on so few rows may still be measured on all of them.
     with contextlib.suppress(ValueError):
-        rivals.make(job.learner, 5, job.n_jobs, job.settings).fit(X[some], y[some])
+        rivals.make(job.learner, 5, job.n_jobs, job.settings).fit(few, y[some])
     forget_peak()
     before = resident("VmRSS")
     result: dict[str, Any] = timed(lambda: learner.fit(X, y), job.inner_repeats)
-    result["memory_ratio"] = (resident("VmHWM") - before) / X.nbytes
+    size = X.memory_usage().sum() if isinstance(X, pd.DataFrame) else X.nbytes
+    result["memory_ratio"] = (resident("VmHWM") - before) / size
     if job.verb == "predict":
         if test is None:
             raise ValueError("the verb 'predict' needs a test problem: set Job.test")
@@ -86,7 +107,19 @@ def measure(job: Job) -> dict[str, Any]:
         classes = np.unique(y)
         result["test_error"] = float(np.mean(classes[shares.argmax(axis=1)] != test[1][sample]))
         result["log_loss"] = log_loss(test[1][sample], shares, labels=classes)
+    if test is not None and job.goal:
+        result |= time_to_goal(job, learner, (X, y), test)
     return {**result, "version": learner.version(), **learner.describe()}
+
+
+def time_to_goal(job: Job, learner: Any, train: Any, test: Any) -> dict[str, float]:
+    """Time a fit that ends at the first size, looked for in steps, whose log-loss is the goal."""
+    size = learner.size_at(job.goal, *test)
+    if size is None:
+        return {}
+    again = rivals.make(job.learner, None, job.n_jobs, {**job.settings, "max_rules": size})
+    found = timed(lambda: again.fit(*train), job.inner_repeats)
+    return {"goal_rules": size, "goal_seconds": found["seconds"], "goal_cpu": found["cpu"]}
 
 
 def main() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from effects import boxes, products, smooth, sphere
+from mixed import Problem, gaps, interactions, labels
 from noisy_rules import noisy_rules
 from sklearn.datasets import load_iris
 
+from rulewright_lab.experiments.datasets import load_dataset
 from rulewright_lab.experiments.generators import supernova_surrogate
-
-Problem = tuple[np.ndarray, np.ndarray]
 
 N_PLANTED_RULES = 40
 
@@ -48,23 +50,39 @@ def supernova(n: int, m: int, seed: int, part: int = 0) -> Problem:
     return np.column_stack([c.values for c in table.columns]), table.known_target.codes
 
 
+def data_set(name: str, part: int = 0) -> Problem:
+    """Return two thirds of the rows of a data set as a data frame; part 1: the other rows."""
+    table = load_dataset(name)
+    y = table.known_target.codes
+    drawn = np.random.default_rng(0).permutation(len(y)) < 2 * len(y) // 3
+    rows = np.flatnonzero(~drawn if part else drawn)
+    return table.part(slice(0, len(table))).take(rows).to_frame("pandas"), y[rows]
+
+
 KINDS = {
     **{"wide": wide, "rules": noisy_rules, "supernova": supernova},
+    **{"interactions": interactions, "gaps": gaps, "labels": labels},
     **{"smooth": smooth, "products": products, "boxes": boxes, "sphere": sphere},
 }
 
 
+def other_rows(name: str) -> str:
+    """Name test rows of a problem: 20,000 of its concept, or the other third of a data set."""
+    return re.sub(r"-\d+x", "-20000x", name) + "@1"
+
+
 def make(name: str) -> Problem:
-    """Return `iris` or `KIND-ROWSxCOLUMNS-LAST`, of KINDS; `@1`: other rows of the same concept."""
+    """Return `iris`, `set-NAME` or `KIND-ROWSxCOLUMNS-LAST`; `@1` draws other rows of it."""
     name, _, part = name.partition("@")
     if name == "iris":
         return iris()
     kind, _, shape = name.partition("-")
+    if kind == "set":
+        return data_set(shape, int(part or 0))
     if kind not in KINDS:
         raise ValueError(
-            f"unknown problem {name!r}: use 'iris', 'wide-ROWSxCOLUMNS-CLASSES', "
-            "'rules-ROWSxCOLUMNS-SEED' (or smooth, products, boxes, sphere) or "
-            "'supernova-ROWSx39-SEED'"
+            f"unknown problem {name!r}: use 'iris', 'set-NAME' or 'KIND-ROWSxCOLUMNS-LAST' with "
+            f"one of the kinds {', '.join(KINDS)}"
         )
     size, last = shape.split("-")
     n, m = size.split("x")

@@ -5,16 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// Functions that count bits or sweep over words exist twice where the loader can choose: for every
-// x86-64 processor, and for those with AVX2 and a popcount instruction.
-#if defined(__x86_64__) && defined(__linux__) && defined(__has_attribute)
-#if __has_attribute(target_clones)
-#define RULEWRIGHT_CLONES __attribute__((target_clones("avx2", "default")))
-#endif
-#endif
-#ifndef RULEWRIGHT_CLONES
-#define RULEWRIGHT_CLONES
-#endif
+#include "base/portable.hpp"
 
 namespace rulewright {
 

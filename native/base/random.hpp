@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "base/portable.hpp"
+
 namespace rulewright {
 
 inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t i) {
@@ -20,15 +22,11 @@ class RandomStream {
         : key_(random_bits(random_bits(seed, purpose), restart)) {}
 
     std::uint64_t bits() { return random_bits(key_, drawn_++); }
-    std::uint64_t below(std::uint64_t n) {
-        return static_cast<std::uint64_t>((static_cast<Wide>(bits()) * n) >> 64);
-    }
+    std::uint64_t below(std::uint64_t n) { return multiply_high(bits(), n); }
     bool chance(double p) { return static_cast<double>(bits() >> 11) * 0x1p-53 < p; }
     std::uint64_t drawn() const { return drawn_; }
 
   private:
-    __extension__ using Wide = unsigned __int128;
-
     std::uint64_t key_;
     std::uint64_t drawn_ = 0;
 };

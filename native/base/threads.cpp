@@ -6,6 +6,8 @@
 #include <mutex>
 #include <thread>
 
+#include "base/portable.hpp"
+
 namespace rulewright {
 namespace {
 
@@ -17,12 +19,6 @@ constexpr std::size_t kReserve = std::size_t{33} << 20;
 // may take longer than the work. The clock is read after so many looks.
 constexpr std::chrono::microseconds kPatience{300};
 constexpr int kLooks = 64;
-
-void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
-}
 
 class Helper {
   public:

@@ -9,11 +9,9 @@
 namespace rulewright {
 namespace {
 
-__extension__ using Wide = __int128;
-
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLargestWhole = 0x1p53;
-constexpr Wide kLargestTotal = Wide{1} << 62;
+constexpr std::int64_t kLargestTotal = std::int64_t{1} << 62;
 
 // Values as whole multiples of 1 / factor, rounded half away from zero.
 class Multiples {
@@ -42,6 +40,14 @@ struct Sums {
     std::size_t count = 0;
 };
 
+// Adds modulo 2^64; was the sum beyond what a signed number holds?
+bool add_wrapping(std::int64_t& sum, std::int64_t x) {
+    const std::int64_t before = sum;
+    sum =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(x));
+    return ((before ^ sum) & (x ^ sum)) < 0;
+}
+
 // Rounds to a whole number; halves do not matter to the caller.
 double rounded(double x) {
     constexpr double shift = 0x1.8p52;
@@ -56,14 +62,13 @@ void summarise_groups(const GroupedRows& entries, const double* values, double f
                       std::span<GroupSummary> groups) {
     const Multiples multiple(factor);
     std::vector<Sums> sums(groups.size());
-    std::unordered_map<Row, Wide> carries;  // rare
+    std::unordered_map<Row, std::int64_t> carries;  // of 2^64; rare
     for (std::size_t i = 0; i < entries.groups.size(); ++i) {
         const double x = values[entries.row(i)];
         if (std::isnan(x)) continue;
         Sums& sum = sums[entries.groups[i]];
         const std::int64_t m = multiple(x);
-        if (__builtin_add_overflow(sum.total, m, &sum.total))
-            carries[entries.groups[i]] += m < 0 ? -1 : 1;
+        if (add_wrapping(sum.total, m)) carries[entries.groups[i]] += m < 0 ? -1 : 1;
         sum.least = std::min(sum.least, x);
         sum.largest = std::max(sum.largest, x);
         ++sum.count;
@@ -71,13 +76,12 @@ void summarise_groups(const GroupedRows& entries, const double* values, double f
     for (std::size_t g = 0; g < groups.size(); ++g) {
         const Sums& sum = sums[g];
         const bool any = sum.count > 0;
-        Wide wide = sum.total;
+        std::int64_t total = std::clamp(sum.total, -kLargestTotal, kLargestTotal);
         if (const auto carry = carries.find(static_cast<Row>(g)); carry != carries.end()) {
-            wide += carry->second * (Wide{1} << 64);
+            if (carry->second != 0) total = carry->second < 0 ? -kLargestTotal : kLargestTotal;
         }
-        const auto total = static_cast<double>(std::clamp(wide, -kLargestTotal, kLargestTotal));
         groups[g] = {static_cast<double>(sum.count), any ? sum.least : kNaN,
-                     any ? sum.largest : kNaN, total};
+                     any ? sum.largest : kNaN, static_cast<double>(total)};
     }
 }
 

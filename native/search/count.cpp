@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/parallel.hpp"
+#include "base/portable.hpp"
 
 namespace rulewright {
 namespace {
@@ -22,7 +23,7 @@ struct Counted {
     template <class Code>
     void fetch_ahead(const Code* codes, std::size_t i) const {
         const Row row = rows[std::min(i + kAhead, rows.size() - 1)];
-        __builtin_prefetch(codes + std::size_t{row} * kGroup);
+        prefetch(codes + std::size_t{row} * kGroup);
     }
 };
 
@@ -232,7 +233,7 @@ void gather(const Stat* stats, const Lanes& lanes, Cover& cover, int n_threads) 
         Stat* target = cover.stats.data() + from * used;
         for (std::size_t i = from; i < to; ++i, target += used) {
             const Row soon = cover.rows[std::min(i + kAhead, to - 1)];
-            __builtin_prefetch(stats + soon * lanes.stride);
+            prefetch(stats + soon * lanes.stride);
             lanes.pick(stats + cover.rows[i] * lanes.stride, target);
         }
         reach[block] = reach_of(cover.stats.data() + from * used, to - from, used);

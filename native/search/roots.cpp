@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "base/parallel.hpp"
+#include "base/portable.hpp"
 #include "search/count.hpp"
 
 namespace rulewright {
@@ -23,7 +24,7 @@ void add_unpacked(const Stat* words, std::size_t n, Stat* sums) {
 }
 
 void fetch_ahead(const Stat* stats, std::span<const Row> rows, std::size_t i, std::size_t lanes) {
-    __builtin_prefetch(stats + rows[std::min(i + kAhead, rows.size() - 1)] * lanes);
+    prefetch(stats + rows[std::min(i + kAhead, rows.size() - 1)] * lanes);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "base/portable.hpp"
 #include "search/scores/registry.hpp"
 #include "search/walk.hpp"
 
@@ -75,8 +76,8 @@ class Scanner : public ColumnWalk<kLanes, Scanner<kLanes, Score>> {
         LabelSet set{};
     };
 
-    [[gnu::noinline]] void judge_closely(Op op, std::int32_t code, std::int32_t beyond,
-                                         const Stat* cover) {
+    RULEWRIGHT_NOINLINE void judge_closely(Op op, std::int32_t code, std::int32_t beyond,
+                                           const Stat* cover) {
         const Verdict verdict = verdict_on(op, cover);
         Found& best = best_of_op_[static_cast<std::size_t>(op)];
         if (verdict.vote >= 0 && verdict.value < best.verdict.value) best = {verdict, code, beyond};

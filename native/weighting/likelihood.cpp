@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/portable.hpp"
 #include "weighting/row_statistics.hpp"
 
 namespace rulewright {
@@ -41,9 +42,9 @@ double keep_finite(const Likelihood& state, double* e, double total) {
 void fetch_ahead(const Likelihood& state, std::span<const Row> rows, std::size_t i) {
     constexpr std::size_t kAhead = 16;
     const std::size_t row = rows[std::min(i + kAhead, rows.size() - 1)];
-    __builtin_prefetch(state.exp_scores + row * state.n_classes, 1);
-    __builtin_prefetch(state.weights + row);
-    __builtin_prefetch(state.labels + row);
+    prefetch_to_write(state.exp_scores + row * state.n_classes);
+    prefetch(state.weights + row);
+    prefetch(state.labels + row);
 }
 
 // Visits the rows in fixed blocks. visit(row) returns by what ratio the row's total of exp scores

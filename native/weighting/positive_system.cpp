@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
-#include "base/bits.hpp"
+#include "base/portable.hpp"
 
 namespace rulewright {
 namespace {
@@ -13,8 +12,6 @@ namespace {
 constexpr double kDependent = 1e-9;
 
 constexpr std::size_t kLines = 4;
-
-using Four [[gnu::vector_size(32)]] = double;
 
 double add_lanes(const Four& sums) { return (sums[0] + sums[1]) + (sums[2] + sums[3]); }
 
@@ -26,10 +23,10 @@ void subtract_products(const double* const* some, const double* line, std::size_
     std::size_t k = 0;
     for (; k + 4 <= n; k += 4) {
         Four with;
-        std::memcpy(&with, line + k, sizeof with);
+        load(line + k, with);
         for (std::size_t l = 0; l < kLines; ++l) {
             Four own;
-            std::memcpy(&own, some[l] + k, sizeof own);
+            load(some[l] + k, own);
             sums[l] += own * with;
         }
     }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <numeric>
 
 #include "base/count_bits.hpp"
 #include "base/parallel.hpp"
+#include "base/portable.hpp"
 
 namespace rulewright {
 namespace {
@@ -21,10 +21,6 @@ constexpr std::size_t kPart = 512, kMany = 64;
 
 // Words of a cache line.
 constexpr std::size_t kLine = 8;
-
-// Four numbers, or the masks of four rows; the compiler has instructions or pairs of them.
-using Four [[gnu::vector_size(32)]] = double;
-using FourBits [[gnu::vector_size(32)]] = std::int64_t;
 
 // The bits of the rows 4 k, ..., 4 k + 3 of a word.
 constexpr std::array<std::array<std::int64_t, 4>, 16> kRowBits = [] {
@@ -58,15 +54,14 @@ void sum_words(const Bits* cover, std::size_t n_words, const double* values, dou
     for (std::size_t w = 0; w < n_words; ++w, values += kWordBits) {
         const auto word = static_cast<std::int64_t>(cover[w]);
         if (word == 0) continue;
-        const FourBits words = {word, word, word, word};
         for (std::size_t k = 0; k < 16; ++k) {
-            FourBits bits, number;
-            std::memcpy(&bits, kRowBits[k].data(), sizeof bits);
-            std::memcpy(&number, values + 4 * k, sizeof number);
-            sums[k % 4] += reinterpret_cast<Four>(((words & bits) != 0) & number);
+            Four number;
+            load(values + 4 * k, number);
+            keep_marked(word, kRowBits[k].data(), number);
+            sums[k % 4] += number;
         }
     }
-    std::memcpy(lanes, sums, sizeof sums);
+    for (std::size_t k = 0; k < 4; ++k) store(sums[k], lanes + 4 * k);
 }
 
 // Adds a step to the values of the covered rows of whole words, times a weight if there are any.
@@ -77,17 +72,14 @@ void add_words(const Bits* cover, std::size_t n_words, double step, const double
     for (std::size_t w = 0; w < n_words; ++w, values += kWordBits) {
         const auto word = static_cast<std::int64_t>(cover[w]);
         if (word == 0) continue;
-        const FourBits words = {word, word, word, word};
         for (std::size_t k = 0; k < 16; ++k) {
-            FourBits bits;
             Four number, weight = {1, 1, 1, 1};
-            std::memcpy(&bits, kRowBits[k].data(), sizeof bits);
-            std::memcpy(&number, values + 4 * k, sizeof number);
-            if (weights) std::memcpy(&weight, weights + kWordBits * w + 4 * k, sizeof weight);
-            const Four moved = steps * weight;
-            number +=
-                reinterpret_cast<Four>(((words & bits) != 0) & reinterpret_cast<FourBits>(moved));
-            std::memcpy(values + 4 * k, &number, sizeof number);
+            load(values + 4 * k, number);
+            if (weights) load(weights + kWordBits * w + 4 * k, weight);
+            Four moved = steps * weight;
+            keep_marked(word, kRowBits[k].data(), moved);
+            number += moved;
+            store(number, values + 4 * k);
         }
     }
 }
@@ -146,20 +138,17 @@ void add_to_word(const RuleMatrix& matrix, ColumnIds columns, const double* step
                  double* values) {
     for (std::size_t half = 0; half < 16; half += 8) {
         Four numbers[8];
-        std::memcpy(numbers, values + 4 * half, sizeof numbers);
+        for (std::size_t k = 0; k < 8; ++k) load(values + 4 * (half + k), numbers[k]);
         for (std::size_t i = 0; i < columns.size(); ++i) {
             const auto word = static_cast<std::int64_t>(
                 matrix.cover(static_cast<std::size_t>(columns[i]))[w] >> (4 * half));
-            const FourBits words = {word, word, word, word};
-            const Four step = {steps[i], steps[i], steps[i], steps[i]};
             for (std::size_t k = 0; k < 8; ++k) {
-                FourBits bits;
-                std::memcpy(&bits, kRowBits[k].data(), sizeof bits);
-                numbers[k] += reinterpret_cast<Four>(((words & bits) != 0) &
-                                                     reinterpret_cast<FourBits>(step));
+                Four step = {steps[i], steps[i], steps[i], steps[i]};
+                keep_marked(word, kRowBits[k].data(), step);
+                numbers[k] += step;
             }
         }
-        std::memcpy(values + 4 * half, numbers, sizeof numbers);
+        for (std::size_t k = 0; k < 8; ++k) store(numbers[k], values + 4 * (half + k));
     }
 }
 

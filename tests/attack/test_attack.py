@@ -12,11 +12,14 @@ import pytest
 
 from attack import (
     data_files,
+    databases,
     dates,
+    derived_models,
     exports,
     fits,
     limits,
     model_files,
+    pages,
     postgres,
     randoms,
     readers,
@@ -50,8 +53,11 @@ def no_postgres(monkeypatch):
 @pytest.mark.usefixtures("no_postgres")
 @pytest.mark.parametrize(
     ("module", "seeds"),
-    [(model_files, 3), (data_files, 4), (readers, 1), (exports, 2), (dates, 1), (weights, 2)],
-    ids=["models", "files", "readers", "exports", "dates", "weights"],
+    [
+        *((model_files, 3), (derived_models, 2), (data_files, 4), (databases, 4), (readers, 1)),
+        *((exports, 2), (dates, 1), (pages, 4), (weights, 2)),
+    ],
+    ids=lambda part: getattr(part, "__name__", ""),
 )
 def test_nothing_is_found(module, seeds, tmp_path):
     """A few seeds of the attacks that need no process of their own."""
@@ -227,6 +233,59 @@ def test_an_export_that_answers_wrongly_is_found(field, text):
     assert exports.compared(model, rows, "planted", run, target.write).startswith(
         f"planted gives {text}"
     )
+
+
+def test_a_database_that_is_read_wrongly_is_found(tmp_path, monkeypatch):
+    """Another table, another file and another error are findings."""
+    path = tmp_path / "x.duckdb"
+    databases._write(np.random.default_rng(0), path, {"n": [1.0, 2.0]}, tmp_path / "secret.txt")
+    assert databases.read_well(path, {"n": [1.0, 2.0]}) is None
+    assert "a table of a database differs" in databases.read_well(path, {"n": [1.0, 3.0]})
+    path.write_bytes(path.read_bytes()[:9000])
+    assert databases.read_well(path) is None
+    assert "a whole database is refused" in databases.read_well(path, {"n": [1.0]})
+
+    def read(path):
+        raise EOFError("planted")
+
+    monkeypatch.setattr(databases, "database_tables", read)
+    assert "EOFError: planted" in databases.read_well(path)
+
+
+@pytest.mark.parametrize(
+    ("page", "found"),
+    [
+        ("<p>&lt;harmful&gt;</p><script>x < 3</script>", None),
+        ("<p><harmful></p>", "made the tag '<harmful>'"),
+        ('<p a="" harmful="">', "made the tag"),
+        ("<script>a = '</script><harmful>'</script>", "made the tag"),
+        ("<script>a = '<!--<script>'</script>", "a script has a comment"),
+    ],
+)
+def test_tags_of_the_data_are_found(page, found):
+    """A tag, an attribute, and what hides the end of a script."""
+    told = pages.find_injected(page)
+    assert told is found is None or found in told
+
+
+def test_a_page_that_does_not_escape_is_found(tmp_path, monkeypatch):
+    """Every page of a random model is read."""
+    monkeypatch.setattr(pages, "report_html", lambda *given, title: "<p><harmful></p>")
+    assert "report: the data made the tag" in findings(pages, tmp_path, 1)[0]
+
+
+def test_a_model_that_asks_for_much_is_found(tmp_path, monkeypatch):
+    """Time is limited, and only clear errors are refusals."""
+    path, rows = tmp_path / "m.json", derived_models._calls()
+    derived_models._learned(True).save(path)
+    assert derived_models.asks_little(path, load_model, rows) is None
+    monkeypatch.setattr(derived_models, "_SECONDS", 0.0)
+    assert "processor time" in derived_models.asks_little(path, load_model, rows)
+
+    def load(path):
+        raise KeyError("planted")
+
+    assert "KeyError: 'planted'" in derived_models.asks_little(path, load, rows)
 
 
 def test_an_export_that_cannot_run_is_a_note(no_postgres):

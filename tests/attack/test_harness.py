@@ -3,13 +3,15 @@
 import json
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from attack.__main__ import main, table
 from attack.attacks import ATTACKS
-from attack.attempts import Attack
+from attack.attempts import Attack, patience
 from attack.harness import Result, hammer, seeds_from
+from attack.page import write_page
 
 
 def planted(name, count=2, jobs=1, **options):
@@ -49,8 +51,9 @@ def test_errors_and_crashes_are_findings(name, text):
     assert all(text in found for _, found in result.findings)
 
 
-def test_a_hang_is_a_finding():
+def test_a_hang_is_a_finding(monkeypatch):
     """An attempt without end is killed, and the place where it hung is told."""
+    monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0))
     began = time.monotonic()
     result = planted("hang", count=1, timeout=1.0)
     assert time.monotonic() - began < 10.0
@@ -58,6 +61,14 @@ def test_a_hang_is_a_finding():
     assert seed == 5
     assert "no end within 1 s" in found
     assert "in hang" in found
+
+
+def test_a_busy_machine_gets_more_time(monkeypatch):
+    """Work takes longer where other work runs."""
+    monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0))
+    assert patience(3.0) == 3.0
+    monkeypatch.setattr("os.getloadavg", lambda: (1000.0, 0.0, 0.0))
+    assert patience(3.0) > 30.0
 
 
 def test_no_attempt_begins_after_the_deadline():
@@ -83,6 +94,25 @@ def test_a_run_without_findings_ends_with_code_0(tmp_path, monkeypatch):
     monkeypatch.setitem(ATTACKS, "soak", replace(ATTACKS["soak"], target="planted:sound"))
     arguments = ["soak", "--seed", "1", "--count", "2", "--output", str(tmp_path / "a.json")]
     assert main(arguments) == 0
+
+
+def test_the_page_gets_the_figures(tmp_path):
+    """The page in the docs names each attack; its table and its sentence are replaced."""
+    page = tmp_path / "page.md"
+    page.write_text((Path(__file__).parents[2] / "docs" / "reliability.md").read_text())
+    results = [Result("models", 90, tries=1234), Result("soak", 30, findings=[(1, "x")])]
+    for _ in range(2):
+        write_page(page, results)
+    text = page.read_text()
+    assert text.count("The last run took 2 minutes on ") == 1
+    assert "processors: 1,234 attempts, 1 finding." in text
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    assert [row.split("`")[1] for row in rows] == list(ATTACKS)
+    assert rows[0].endswith(" | 1,234 |")
+    assert rows[1].endswith(" | 0 |")
+    page.write_text("nothing")
+    with pytest.raises(ValueError, match="no place for the figures"):
+        write_page(page, results)
 
 
 def test_the_table_has_a_line_for_each_attack_and_note():

@@ -7,7 +7,8 @@ from typer.testing import CliRunner
 
 from rulewright import load_model
 from rulewright.cli.main import app
-from rulewright.workbench import EditLog, Session, hash_model
+from rulewright.model import hash_model
+from rulewright.workbench import EditLog, Session
 
 
 @pytest.fixture
@@ -107,10 +108,20 @@ def test_the_page_is_served_and_writes_a_report(model, loans, monkeypatch):
         (["--monotone", "incom=+"], "--monotone: there is no column 'incom'"),
         (["--thaw", "2"], "not frozen"),
         (["--open-final"], "there is no final part"),
-        (["--add", "yes: incom > 3"], "does not fit the columns of the model"),
+        (["--add", "yes: incom > 3"], "has no column 'incom'. Did you mean income?"),
     ],
 )
 def test_wrong_edits(cli_failure, model, edited, args, message):
     """What cannot be done is said in one line, and nothing is written."""
     assert message in cli_failure("edit", model, *args, "-o", edited)
     assert not edited.exists()
+
+
+def test_a_file_that_is_no_model_is_named(cli_failure, model, tmp_path):
+    """With two files the message says which one is meant."""
+    for content in ("{}", "a,b\n1,2\n"):
+        other = tmp_path / "other.json"
+        other.write_text(content)
+        message = cli_failure("diff", model, other)
+        assert "cannot load" in message
+        assert "other.json" in message

@@ -110,3 +110,21 @@ def test_a_corrupted_model_leaves_no_file(cli_failure, corrupted):
     output = corrupted.with_name("out.sql")
     cli_failure("export", corrupted, "--to", "sql", "-o", output)
     assert not output.exists()
+
+
+def test_sql_returns_the_codes_of_reasons(cli, cli_failure, model, loans, tmp_path):
+    """The query has the codes that `predict --reasons` writes, and needs the favourable outcome."""
+    codes = tmp_path / "codes.toml"
+    codes.write_text("[[reason]]\ncode = 'L'\ntext = 'Late'\ncolumns = ['late_payments']\n")
+    options = ("--reasons", 1, "--favourable", "yes", "--reason-codes", codes)
+    query = cli("export", model, "--to", "sql", "--table", "loans", *options).stdout
+    with duckdb.connect() as database:
+        database.execute(f"CREATE TABLE loans AS FROM read_csv('{loans}')")
+        found = [row[-1] for row in database.execute(query).fetchall()]
+    lines = cli("predict", model, loans, *options).stdout.splitlines()[1:]
+    assert [value == "L" for value in found] == [line.endswith("L: Late") for line in lines]
+    assert "L" in found
+    assert "needs --favourable" in cli_failure("export", model, "--to", "sql", "--reasons", 1)
+    assert "goes with --to sql" in cli_failure("export", model, "--to", "python", *options)
+    message = cli_failure("export", model, "--to", "sql", "--favourable", "yes")
+    assert "need --reasons" in message

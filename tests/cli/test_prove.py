@@ -42,3 +42,14 @@ def test_errors_name_the_policy(cli_failure, model, tmp_path):
     message = cli_failure("prove", model, tmp_path / "policy.toml", "--save", saved)
     assert "no column 'incom'" in message
     assert not saved.exists()
+
+
+def test_edits_and_reports_prove_policies(cli, model, loans, tmp_path):
+    """Both commands take the same file and show the state of each policy."""
+    path, page = tmp_path / "policy.toml", tmp_path / "r.html"
+    path.write_text(f"{POLICY}high = 0.01\nname = 'rarely'\n")
+    result = cli("edit", model, "--data", loans, "--round-to", 1, "--policies", path)
+    assert result.exit_code == 0, result.output
+    assert "policy rarely: violated (broken by" in result.stdout
+    assert cli("report", model, "--policies", path, "-o", page).exit_code == 0
+    assert '<section id="policies">' in page.read_text()

@@ -7,7 +7,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from rulewright.data import DataError, database_tables
+from rulewright.data import DataError, DataWarning, database_tables
+from rulewright.data.readers import database
 
 
 def stored(path, *statements):
@@ -51,6 +52,27 @@ def test_views_alone_are_refused(tmp_path):
     endless = "CREATE VIEW v AS WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n FROM t) FROM t"
     with pytest.raises(DataError, match=r"only views, which are not run: 'v'. .*CREATE TABLE"):
         database_tables(stored(tmp_path / "x.duckdb", endless))
+
+
+def test_computed_columns_are_not_computed(tmp_path):
+    """Two rows could ask for gigabytes; the warning says what to do with an honest column."""
+    table = "CREATE TABLE t(id INT, big DOUBLE GENERATED ALWAYS AS (len(range(id))))"
+    path = stored(tmp_path / "x.duckdb", table, "INSERT INTO t VALUES (1), (2)")
+    with pytest.warns(DataWarning, match=r"table t: column 'big' is computed .*CREATE TABLE"):
+        found = database_tables(path).sources["t"]
+    assert found.names == ("id",)
+    assert values(found, "id") == [1, 2]
+
+
+@pytest.mark.parametrize("value", ["7", "repeat('x', 2000)"])
+def test_equal_cells_of_a_database_are_counted(tmp_path, monkeypatch, value):
+    """A column of one value takes next to no bytes in the file."""
+    table = f"CREATE TABLE t AS SELECT {value} AS a FROM range(100_000)"
+    path = stored(tmp_path / "x.duckdb", table)
+    monkeypatch.setattr(database, "MAX_UNZIPPED_BYTES", 1 << 19)
+    found = database_tables(path).sources["t"]
+    with pytest.raises(DataError, match=r"table t: 100,000 rows .* 524,288 bytes\. .*dataframes"):
+        found.load(0, "any")
 
 
 def test_tables_of_the_same_name_are_refused(tmp_path):

@@ -213,7 +213,7 @@ def test_nothing_known_corrects_nothing():
     X, y = noisy_rows(7, 100)
     rows = TrainingSet.of(read_table(X, target=y))
     model = StumpClassifier(precision_cv=None).fit(X, y).model_
-    found = CoverComparison.of(model, rows)
+    found = CoverComparison.of(model, rows, rows)
     assert correct_precision(model, [], rows) is model
     assert correct_precision(model, [found._replace(unseen=0 * found.unseen)], rows) is model
 

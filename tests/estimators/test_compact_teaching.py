@@ -197,7 +197,8 @@ def test_optimism_by_hand():
 def test_corrected_coverage_by_hand():
     """Precision falls by the excess, the support stays, the interval is wider."""
     plain = Coverage.of((30.0, 70.0))
-    [fixed] = MeanOptimism(0.1, 0.01).coverages([Head(1, 1)], np.array([[30.0, 70.0]]), [100.0])
+    rule = [Head(1, 1)], np.array([[30.0, 70.0]]), [100.0], np.ones(1)
+    [fixed] = MeanOptimism(0.1, 0.01).coverages(*rule)
     assert (fixed.support, fixed.rows) == (100.0, "corrected")
     assert fixed.share(Head(1, 1)) == pytest.approx(0.6)
     assert (fixed.precision(Head(1, 1)), fixed.class_weights) == (0.7, (30.0, 70.0))

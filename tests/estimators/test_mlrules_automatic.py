@@ -16,10 +16,10 @@ from rulewright.weighting.likelihood import LARGEST_STEP
     [
         (10_000, 2, (500, 0.1, 4, False, Window())),
         (10_001, 2, (1000, 0.3, 4, False, Validation(n_iter_no_change=50))),
-        (10_001, 9, (2250, 0.3, 4, False, Validation(n_iter_no_change=225))),
+        (10_001, 9, (6750, 0.3, 4, False, Validation(n_iter_no_change=225))),
         (10_001, 10, (3500, 0.3, 8, True, Window())),
         (50_000, 2, (1000, 0.3, 4, False, Validation(n_iter_no_change=50))),
-        (50_001, 3, (1000, 0.3, 4, False, Validation(n_iter_no_change=75))),
+        (50_001, 3, (2250, 0.3, 4, False, Validation(n_iter_no_change=75))),
         (10_000, 26, (6500, 0.1, 4, False, Window())),
         (10_000, 31, (7500, 0.1, 4, True, Window())),
         (10_001, 40, (10_500, 0.3, 8, True, Window())),

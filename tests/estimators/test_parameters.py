@@ -98,6 +98,12 @@ WRONG = {
     "rule_scale": ["size", None],
     "loss": ["hinge", None, 3],
     "split_prior": [1, None],
+    "max_points": [0, 2.5, "5"],
+    "max_range": [0, 2.5, "5"],
+    "max_nodes": [-1, 2.5, None],
+    "scale": [20, "pdo", [20, 600, 50]],
+    "signs": ["+", ["a"], {"a": "up"}, 1],
+    "use_columns": ["a", 3, [1]],
     "norm": ["l0", None, 2, Growth()],
     "budget": [0, -1, math.nan, math.inf, None, "CV"],
     "pairs": ["xor", "none", 3],
@@ -304,6 +310,7 @@ def test_values_that_fit_refuses(learner, name):
         (Growth, "class_choice", ["any", None]),
         (Growth, "column_subsample", [0, 1.5, math.nan, None]),
         (Growth, "label_sets", [0, "no", None]),
+        (Growth, "other_classes", [0, "no", None]),
         (Growth, "min_evidence", [-1, math.nan]),
         (Formulation, "default_rule", ["best", None, 3, ["exact"]]),
         (Formulation, "backtracking", ["yes", 1, None]),
@@ -412,6 +419,8 @@ def test_unknown_settings_are_listed():
     wrong = r"Invalid parameter 'n_rule' of MLRulesClassifier\. Did you mean max_rules\?"
     with pytest.raises(ValueError, match=wrong):
         MLRulesClassifier().set_params(n_rule=3)
+    with pytest.raises(TypeError, match=r"^MLRulesClassifier has no parameter 'n_rule'\. Did you"):
+        MLRulesClassifier(n_rule=3)
     assert MLRulesClassifier().set_params(max_rules=3).max_rules == 3
     with pytest.raises(ValueError, match="X: p=7 must be one of a, b"):
         check_parameters("X", {"p": 7}, {"p": Choice(("a", "b"))})

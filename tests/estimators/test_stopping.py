@@ -251,7 +251,7 @@ def test_the_published_settings():
         "stopping": "none",
     }
     assert {name: paper[name] for name in published} == published
-    assert GROWTHS["published"]() == Growth("newton", False, "joint", 1.0, False, 0.0)
+    assert GROWTHS["published"]() == Growth("newton", False, "joint", 1.0, False, False, 0.0)
     assert FORMULATIONS["published"]() == Formulation("newton", False, "observed")
     X, y = mixed_table(np.random.default_rng(9), 60)
     est = MLRulesClassifier.paper(max_rules=20, random_state=0).fit(X, y)

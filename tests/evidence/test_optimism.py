@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from rulewright.data import Units
 from rulewright.evidence import correct_optimism
 
 
@@ -18,7 +19,9 @@ def corrected(losses, weights=None, **options):
         return np.argmin(weighted @ losses.T / weighted.sum(axis=1, keepdims=True), axis=1)
 
     (chosen,) = choose(np.ones((1, losses.shape[1])))
-    return float(correct_optimism(evaluate, choose, losses.shape[1], int(chosen), **options)[0])
+    return float(
+        correct_optimism(evaluate, choose, Units(losses.shape[1]), int(chosen), **options)[0]
+    )
 
 
 def test_the_best_of_many_equal_candidates_is_not_better_than_they_are():
@@ -77,5 +80,5 @@ def test_figures_that_a_resample_lacks_are_not_corrected():
     def evaluate(candidate, counts):
         return np.array([0.5 if counts.all() else np.nan])
 
-    found = correct_optimism(evaluate, lambda counts: np.arange(len(counts)) % 2, 20, 0)
+    found = correct_optimism(evaluate, lambda counts: np.arange(len(counts)) % 2, Units(20), 0)
     assert found.tolist() == [0.5]

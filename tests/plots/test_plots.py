@@ -20,7 +20,7 @@ from rulewright.report.curves import (
     risk_curve,
     roc_curves,
 )
-from rulewright.rules import Adds
+from rulewright.rules import Adds, Coverage, Head
 
 pytestmark = pytest.mark.native
 
@@ -257,3 +257,19 @@ def test_curves_are_of_the_class_that_is_named():
         rw.plot_roc(OF_THREE, THREE, positive=known.names[0])
     with pytest.raises(ValueError, match="plot_roc draws several"):
         rw.plot_gain(OF_THREE, THREE)
+
+
+def test_rules_of_a_model_with_one_class():
+    """A file may hold a model of one class, whose rules have signs but no second class."""
+    one = replace(
+        OF_TWO.model_,
+        classes=OF_TWO.classes_[:1],
+        intercepts=(0.0,),
+        rules=tuple(
+            replace(rule, outcome=Adds(Head(0, 0), value), coverage=Coverage.of((1.0,)))
+            for rule, value in zip(OF_TWO.model_.rules, (-1.0, 2.0), strict=False)
+        ),
+        summary={},
+        steps=None,
+    )
+    assert "raises the probability of bad" in rw.plot_rules(one).to_json()

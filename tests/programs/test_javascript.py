@@ -96,7 +96,7 @@ def test_columns_named_like_members_of_objects(name):
 def test_labels_are_written_as_the_library_does(value):
     """The exported reader of labels agrees with the library's, to the character."""
     text = churn_model().to_javascript()
-    start, stop = text.index("  function get("), text.index("  function step(")
+    start, stop = text.index("  function get("), text.index("  return (row) =>")
     found = ENGINE.eval(f"{{{text[start:stop]} label({json.dumps({'c': value})}, 'c') }}")
     assert found == label_of(value)
 

@@ -66,6 +66,19 @@ def test_labels_are_written_as_the_library_does(value):
     assert run(churn_model().to_python())["_label"]({"c": value}, "c") == label_of(value)
 
 
+def test_a_module_begins_with_its_rules_and_has_the_readers_it_needs():
+    """Nothing about dates or numbers is written for a model of labels."""
+    model = churn_model()
+    text = model.with_rules(model.rules[:0]).to_python()
+    assert "_number" not in text
+    assert "import re" not in text
+    text = model.to_python()
+    assert text.index("def _rules(") < text.index("def _label(")
+    assert "def _number(" in text
+    assert "_moment" not in text.lower()
+    assert "import datetime" not in text
+
+
 @pytest.mark.parametrize(
     "name", ["", "1st", "a b", "class", "exp", "sum", "_label", "_COSTS", "x\n", "\xaa"]
 )

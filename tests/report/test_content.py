@@ -10,10 +10,10 @@ from builders import LEARNERS, compact, mixed_table
 from report.models import MODELS, model_and_rows, rows_of
 from rulewright.data import read_table
 from rulewright.encoding.covers import PackedCovers
-from rulewright.explain import evaluated_rows
+from rulewright.explain import evaluated_rows, is_learned_from
 from rulewright.explain.evaluated_rows import EvaluatedRows
 from rulewright.report import insight
-from rulewright.report.answers import is_learned_from, read_report_rows
+from rulewright.report.answers import read_report_rows
 from rulewright.report.content import content_of
 from rulewright.report.data_summary import data_summary
 from rulewright.report.figures import Axis, ChartLine, bars, chart

@@ -10,17 +10,16 @@ from sklearn.metrics import roc_auc_score
 from report.models import loans_model, model_and_rows, regression
 from report.test_page import Page
 from rulewright.data import DataError, read_table
-from rulewright.explain import EvaluatedRows
+from rulewright.explain import EvaluatedRows, answers_on
+from rulewright.governance.groups import SMALL, group_columns, group_tables
 from rulewright.model import class_of_interest
 from rulewright.report import report_html
-from rulewright.report.answers import answers_on
-from rulewright.report.groups import SMALL, group_columns, group_tables
 
 
 def tables(model, table, by, X=None):
     """Measure the groups of some columns."""
     answers = answers_on(EvaluatedRows(model, table), "here")
-    return group_tables(model, answers, group_columns(table if X is None else X, model, by), "y")
+    return group_tables(answers, group_columns(table if X is None else X, model, by), "y")
 
 
 def exact(k, n):

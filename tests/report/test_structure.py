@@ -10,6 +10,7 @@ from report.models import MODELS, loans_model, model_and_rows, regression
 from report.test_content import content
 from report.test_page import Page
 from rulewright.data import KINDS
+from rulewright.evidence import numbers
 from rulewright.model import (
     AdditiveRules,
     RegressionRules,
@@ -19,9 +20,9 @@ from rulewright.model import (
     scale_lines,
 )
 from rulewright.model.rule_table import body_text
-from rulewright.report import figures, numbers, report_html
+from rulewright.report import figures, report_html
 
-CSS = Path(numbers.__file__).with_name("templates") / "report.css"
+CSS = Path(figures.__file__).with_name("templates") / "report.css"
 
 
 def test_the_rules_come_right_after_one_line():

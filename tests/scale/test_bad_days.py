@@ -95,6 +95,7 @@ def test_one_class_and_few_rows_are_answered(tmp_path):
         ({"warm_start": True}, "warm_start"),
         ({"linear": True}, "CompactRulesClassifier"),
         ({"growth": Growth(prune=True)}, "set prune='prefix' or 'auto'"),
+        ({"growth": Growth(other_classes=True)}, "other_classes='auto'"),
         ({"class_weight": {"no": 0.0}}, "above 0"),
         ({"learning_rate": 0.0}, "learning_rate"),
     ],

@@ -174,6 +174,27 @@ def test_a_step_against_the_data_is_not_positive():
 
 
 @STATES
+def test_a_signed_step_goes_either_way_and_lowers_the_loss(seed, n_rows, n_classes, ordinal):
+    """It is the step for the head, or minus one against it; with less evidence it is 0."""
+    rng = np.random.default_rng(seed)
+    state, scores, labels, weights = random_likelihood(rng, n_rows, n_classes, ordinal=ordinal)
+    rows = some_rows(rng, n_rows)
+    for head in state.heads:
+        g, h = state.derivatives(rows, head)
+        step = state.signed_step(rows, head, 1.0, True, 0.0, LARGEST_STEP)
+        assert abs(step) <= LARGEST_STEP
+        if g < 0:
+            assert step == state.newton_step(rows, head, 1.0)
+        if abs(g) / (h + 1.0) < SAFE_STEP:
+            assert step == -g / (h + 1.0)
+        if step:
+            after = loss(moved(scores, rows, head, step), labels, weights)
+            assert after < loss(scores, labels, weights) + 1e-12
+        least = 1.01 * abs(g) / math.sqrt(h + 1.0) + 1e-9
+        assert state.signed_step(rows, head, 1.0, True, least, LARGEST_STEP) == 0
+
+
+@STATES
 def test_weak_evidence_gives_no_step(seed, n_rows, n_classes, ordinal):
     """A vote counts when -g / sqrt(h + l2) reaches the least evidence, and not below it."""
     rng = np.random.default_rng(seed)

@@ -15,7 +15,8 @@ import pytest
 from builders import compact
 from report.browser import chromium, why_not
 from rulewright import CompactRulesRegressor, load_model
-from rulewright.workbench import Desk, EditLog, Session, Workbench, edit_of, hash_model
+from rulewright.model import hash_model
+from rulewright.workbench import Desk, EditLog, Session, Workbench, edit_of
 
 in_browser = pytest.mark.skipif(bool(why_not()), reason=why_not() or "there is a browser")
 

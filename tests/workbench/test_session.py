@@ -1,6 +1,7 @@
 """Sessions: random edits over all forms, previews, undo, logs and replays."""
 
 import html
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ from budget import is_full
 from builders import compact, mixed_table, mlrules, part, ripper, rulefit, rumble, slipper
 from rulewright import CompactRulesRegressor, load_model, write_report
 from rulewright.data import DataError, ModelWarning
-from rulewright.model import DecisionList, describe_edits
-from rulewright.rules import Adds, Range, Says
-from rulewright.workbench import EditError, EditLog, Session, compare_models, hash_model, replay
+from rulewright.model import DecisionList, describe_edits, hash_model
+from rulewright.rules import Adds, Head, Range, Says, parse_formula
+from rulewright.search import Constraints
+from rulewright.workbench import EditError, EditLog, Session, compare_models, replay
 from rulewright.workbench.compliance import required_sign
 
 
@@ -310,6 +312,30 @@ def test_constraints_are_reported_and_respected(session):
     grown = session.grow(3).model
     new = {str(r.body) for r in grown.rules} - {str(r.body) for r in session.model.rules}
     assert not any(text.startswith("b ") or " b " in text for text in new)
+
+
+@pytest.mark.parametrize(
+    ("body", "sign"),
+    [
+        ("a >= 1", 1),
+        ("a >= 1 or (a > 2 and b <= 3)", 1),
+        ("not a >= 1 and b = 2", -1),
+        ("a <= 1 or c = x", -1),
+        ("a >= 1 or a <= -1", None),
+        ("0 <= a <= 1", None),
+        ("a >= 1 or a is missing", None),
+        ("b <= 3", 0),
+    ],
+)
+def test_formulas_may_be_monotone(session, body, sign):
+    """Joined rules keep a direction that all their conditions on the column have."""
+    rule = session.model.rules[0].with_outcome(Adds(Head(1, 1), 1.0))
+    found = required_sign(
+        replace(rule, body=parse_formula(body)),
+        session.model,
+        Constraints(monotone={"a": "increasing"}),
+    )
+    assert found == sign
 
 
 def test_suggestions_are_what_replacing_gives(session):

@@ -1,8 +1,10 @@
 """The option --decision: how a class is chosen from probabilities, as text or a file of costs."""
 
 import csv
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from rulewright.cli.options import split_at_commas
@@ -94,3 +96,17 @@ def read_number(text: str, where: str) -> float:
     if not 0.0 <= number < float("inf"):
         raise DataError(f"{where}: {text!r} must be a number, 0 or larger.")
     return number
+
+
+_SETTING = re.compile(r"decision=(?:\"(\w+)\"|\{'?(.*?)'?: ([\d.e-]+)\})")
+
+
+def name_decision_options(message: str) -> str:
+    """Write the decisions in a message as options of commands."""
+    options = _SETTING.sub(
+        lambda found: "--decision " + (found[1] or quote(f"{found[2]}={found[3]}")), message
+    )
+    return options.replace(
+        "rulewright.with_decision does so after the fit",
+        "'rulewright evaluate --decision' tries it on the saved model",
+    )

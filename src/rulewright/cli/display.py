@@ -159,7 +159,9 @@ def print_summary(console: Console, model: RuleModel) -> None:
     """Print the learner's summary."""
     for key, title in _SUMMARY.items():
         if key in model.summary:
-            console.print(Text(f"{title}: {escape_line(_flat(model.summary[key]))}"))
+            value = model.summary[key]
+            text = f"{value:,}" if type(value) is int else escape_line(_flat(value))
+            console.print(Text(f"{title}: {text}"))
     if said := _validation(model):
         console.print(Text(said))
     print_figures(console, model)

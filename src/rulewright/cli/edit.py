@@ -15,6 +15,7 @@ from rulewright.cli.opened_model import OpenedModel, target_in
 from rulewright.cli.options import FileReading, group_options
 from rulewright.cli.output import check_output
 from rulewright.data import DataError
+from rulewright.governance import read_policies
 from rulewright.report import report_html
 from rulewright.workbench import Desk, Preview, Session, Workbench, describe_cost, figure_lines
 
@@ -169,6 +170,10 @@ def edit(
         list[str] | None,
         typer.Option(metavar="COL", help="Show what changes for each label of a column (*)."),
     ] = None,
+    policies: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="TOML file with policies that each edit is checked by."),
+    ] = None,
     holdout: Annotated[
         float,
         typer.Option(
@@ -209,6 +214,7 @@ def edit(
         target,
         sample_weight=weights,
         by=by or [],
+        policies=() if policies is None else read_policies(policies),
         author=getpass.getuser() if author is None else author,
         holdout=holdout,
         random_state=seed,
@@ -248,8 +254,8 @@ def _open_page(session: Session, path: Path, *, browser: bool, port: int) -> Non
     def write_report() -> str:
         rows = None if session.state.form is None else session.state.form.rows.given
         if rows is None:
-            return report_html(session.model)
+            return report_html(session.model, policies=session.proofs)
         table = replace(rows.table, target=rows.target, weights=rows.weights)
-        return report_html(session.model, table, title=path.name)
+        return report_html(session.model, table, title=path.name, policies=session.proofs)
 
     Workbench(Desk(session, path, path.name), write_report).serve(port, show)

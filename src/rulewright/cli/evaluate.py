@@ -14,6 +14,7 @@ from rulewright.cli.display import lower_first, make_console, print_grid
 from rulewright.cli.opened_model import OpenedModel, Smiles, target_in
 from rulewright.cli.options import (
     FileReading,
+    Group,
     Positive,
     Precisions,
     group_options,
@@ -22,19 +23,18 @@ from rulewright.cli.options import (
 from rulewright.cli.output import STDOUT, check_output, open_output
 from rulewright.data import DataError
 from rulewright.evidence import NONE, Answers, ClassAnswers, measures
-from rulewright.explain import EvaluatedRows
+from rulewright.explain import EvaluatedRows, answers_on, is_learned_from
 from rulewright.model import ClassModel, RuleModel, escape_line, title_of
 from rulewright.report import (
     Confusion,
-    answers_on,
     confusion_of,
     describe_interest,
     evaluation,
-    is_learned_from,
     read_report_rows,
     with_positive,
     with_precisions,
 )
+from rulewright.rules import write_weight
 from rulewright.trust import ThresholdTable, tabulate_thresholds
 
 app = typer.Typer(add_completion=False)
@@ -60,6 +60,7 @@ def evaluate(
     weights: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
     ] = None,
+    group: Group = None,
     decision: Annotated[
         str | None,
         typer.Option(metavar="DECISION", help=DECISION_HELP, show_default="of the model"),
@@ -88,8 +89,9 @@ def evaluate(
     opened = OpenedModel(model)
     loaded = _decide_as_asked(opened.model, decision)
     source = opened.open(file, reading.file_options(), smiles)
-    name = target_in(loaded, source, target, weights, str(file))
-    table = read_report_rows(loaded, source, name, weights)
+    columns = target_in(loaded, source, target, weights, str(file), group)
+    name = columns if isinstance(columns, str) else ", ".join(columns)
+    table = read_report_rows(loaded, source, columns, weights, group)
     print_decisions(table)
     rows = EvaluatedRows(loaded, table)
     answers = with_positive(answers_on(rows, file.name), positive, "--positive")
@@ -187,7 +189,7 @@ def _print_thresholds(console: Console, found: ThresholdTable) -> None:
 
 def _print_confusion(console: Console, found: Confusion) -> None:
     rows = [
-        (name, *(f"{weight:.6g}" for weight in line))
+        (name, *map(write_weight, line))
         for name, line in zip(found.names, found.table, strict=True)
     ]
     print_grid(console, ("true class, by predicted", *found.names), rows)
@@ -196,7 +198,7 @@ def _print_confusion(console: Console, found: Confusion) -> None:
 def _print_classes(console: Console, found: Confusion) -> None:
     columns = (found.precision, found.recall, found.f1)
     rows = [
-        (name, *(_share(column[i]) for column in columns), f"{found.support[i]:.6g}")
+        (name, *(_share(column[i]) for column in columns), write_weight(found.support[i]))
         for i, name in enumerate(found.names)
     ]
     print_grid(console, ("class", "precision", "recall", "F1", "rows"), rows)
@@ -209,7 +211,7 @@ def _print_calibration(console: Console, found: Mapping[str, Any]) -> None:
             f"{one['probability']:.3f}",
             f"{one['share']:.3f}",
             f"{one['low']:.3f} to {one['high']:.3f}",
-            f"{one['weight']:.6g}",
+            write_weight(one["weight"]),
         )
         for one in found["bins"]
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,6 +12,7 @@ from rulewright.cli.opened_model import OpenedModel
 from rulewright.cli.options import split_column_names
 from rulewright.cli.output import STDOUT, check_output, write_content
 from rulewright.cli.predict import Predictions
+from rulewright.governance import read_reason_codes, reasons_sql
 from rulewright.model import RuleModel
 from rulewright.programs import TARGETS
 
@@ -66,6 +67,18 @@ def export(
             "functions in other languages predict the row that they are given.",
         ),
     ] = None,
+    reasons: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="Columns with the codes of reasons in the SQL."),
+    ] = 0,
+    favourable: Annotated[
+        str | None,
+        typer.Option(metavar="CLASS", help="Outcome that rows lack (regression: high or low)."),
+    ] = None,
+    reason_codes: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="TOML file with the codes of reasons."),
+    ] = None,
     output: Annotated[
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="File to write; - is standard output."),
@@ -74,7 +87,10 @@ def export(
     """Write MODEL as SQL, Python, JavaScript, ONNX or text, with the same predictions."""
     if to not in _FORMS:
         raise ValueError(f"--to: {to!r} is not one of {', '.join(_FORMS)}.")
-    for option, given in (("--dialect", dialect), ("--table", table), ("--key", key)):
+    for option, given in (
+        *(("--dialect", dialect), ("--table", table), ("--key", key)),
+        *(("--reasons", reasons), ("--favourable", favourable), ("--reason-codes", reason_codes)),
+    ):
         if to != "sql" and given:
             raise ValueError(f"{option} goes with --to sql only. Leave it out with --to {to}.")
     if to == "onnx" and output == STDOUT:
@@ -85,6 +101,15 @@ def export(
     _check_kind(opened, to, table, key)
     loaded = opened.model
     keys = _checked_keys(loaded, split_column_names(key))
+    if reasons:
+        _check_reasons(opened, favourable)
+        codes = () if reason_codes is None else read_reason_codes(reason_codes)
+        given_dialect, parts = (dialect or SqlDialect.DUCKDB).value, (table or "data").split(".")
+        options: dict[str, Any] = {"favourable": favourable, "top": reasons, "codes": codes}
+        write_content(output, reasons_sql(loaded, parts, given_dialect, keys, **options))
+        return
+    if favourable or reason_codes:
+        raise ValueError("--favourable and --reason-codes need --reasons N.")
     write_content(
         output, write_export(loaded, to, dialect or SqlDialect.DUCKDB, table or "data", keys)
     )
@@ -118,6 +143,13 @@ def _check_kind(opened: OpenedModel, to: str, table: str | None, key: list[str] 
                     f"{option}: the SQL reads related tables by the names that they were learned "
                     "with, and returns their key. Leave it out."
                 )
+
+
+def _check_reasons(opened: OpenedModel, favourable: str | None) -> None:
+    if opened.recipe is not None:
+        raise ValueError("--reasons: SQL over related tables states no reasons. Leave it out.")
+    if favourable is None:
+        raise ValueError("--reasons needs --favourable, the outcome that rows may lack.")
 
 
 def _checked_keys(model: RuleModel, keys: list[str]) -> list[str]:

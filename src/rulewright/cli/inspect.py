@@ -18,6 +18,7 @@ from rulewright.cli.options import (
     DateParts,
     Drop,
     FileReading,
+    Group,
     Missing,
     Nominal,
     Numeric,
@@ -60,6 +61,7 @@ def inspect(
     date_parts: DateParts = None,
     drop: Drop = None,
     missing: Missing = None,
+    group: Group = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
     reading: FileReading,
@@ -73,6 +75,7 @@ def inspect(
         date_parts=date_parts or (),
         drop=drop or (),
         missing=missing or (),
+        group=group,
     )
     options = reading.file_options()
     if file.is_dir() or file.suffix.lower() in DATABASES:
@@ -98,7 +101,7 @@ def _examine_file(
 ) -> tuple[Table, tuple[Finding, ...]]:
     """Read the columns that can be read, and report the others."""
     source = open_training_file(file, roles, options)
-    given = {*roles.drop, *([roles.target] if roles.target else [])}
+    given = {*roles.drop, roles.target, roles.group}
     broken = unreadable(
         source, [name for name in source.names if name not in given], **roles.choices
     )
@@ -106,6 +109,7 @@ def _examine_file(
         source,
         **roles.choices,
         target=roles.target,
+        groups=roles.group,
         drop=[*roles.drop, *(finding.column for finding in broken if finding.column)],
         drop_unlabelled=True,
         task="classification" if roles.target is None else detect_task(source, roles.target),

@@ -191,7 +191,8 @@ class LinkedTables:
     def _check(self) -> None:
         """Reject options that need a single table."""
         asked = self.request
-        of_table = (asked.table.missing, asked.table.keep, asked.table.drop_unlabelled)
+        table = asked.table
+        of_table = (table.missing, table.keep, table.drop_unlabelled, table.group)
         of_learner = (asked.learner.max_rules, asked.learner.time_limit)
         of_rules = (*asdict(asked.constraints).values(), *asdict(asked.classes).values())
         if any((*of_table, *of_learner, *of_rules, asked.output.as_json)):

@@ -36,6 +36,8 @@ COMMANDS = {
     "edit": "Edit the rules of a saved model, refit the others, and keep a log.",
     "prove": "Prove that a saved model obeys policies, or find rows that break them.",
     "monitor": "Compare periods of new data: distributions, rules, outcomes, and alarms.",
+    "document": "Write the hand-over document of a saved model, as Markdown or HTML.",
+    "card": "Write a card as a page to fill in, or turn a model into a card.",
     "diff": "Compare two saved models: rules, figures and decisions.",
     "compare": "Compare learners by cross-validation.",
 }
@@ -140,7 +142,7 @@ def _message(error: Exception) -> str:
     if hasattr(error, "format_message"):  # wrong usage, found by Typer
         context = getattr(error, "ctx", None)
         advice = f" Try '{context.command_path} --help'." if context else ""
-        message = error.format_message().rstrip(".")
+        message = error.format_message().replace("Value error, ", "").rstrip(".")
         return f"{message}{'' if message.endswith('?') else '.'}{advice}"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"

@@ -14,6 +14,7 @@ from rulewright import report as reports
 from rulewright import scale
 from rulewright.cli.classes import ClassOptions
 from rulewright.cli.constraints import errors_by_option, set_bias
+from rulewright.cli.decisions import name_decision_options
 from rulewright.cli.display import print_data, print_finding_notes
 from rulewright.cli.evaluate import print_measures
 from rulewright.cli.learners import (
@@ -23,11 +24,11 @@ from rulewright.cli.learners import (
     LearnerOptions,
     has_many_classes,
 )
-from rulewright.cli.opened_model import NOTED
+from rulewright.cli.opened_model import NOTED, NOTED_COLUMNS
 from rulewright.cli.options import file_option
 from rulewright.cli.output import STDOUT, table_content
 from rulewright.cli.request import Request
-from rulewright.cli.training import loading_once, open_training_file, read_training
+from rulewright.cli.training import ColumnRoles, loading_once, open_training_file, read_training
 from rulewright.cli.validation import (
     HeldOutAnswers,
     Judging,
@@ -91,7 +92,7 @@ class Fit:
             model = self.model(rows)
         for one in caught:
             if issubclass(one.category, ModelWarning):
-                typer.echo(f"note: {one.message}", err=True)
+                typer.echo(f"note: {name_decision_options(str(one.message))}", err=True)
             else:
                 warnings.showwarning(one.message, one.category, one.filename, one.lineno)
         return model
@@ -118,7 +119,7 @@ class OneTable:
         asked = self.request
         options = asked.table.file_options()
         source = open_training_file(asked.file, asked.roles, options)
-        return source, asked.judging.open_test(options, asked.target, asked.weights)
+        return source, asked.judging.open_test(options, asked.roles)
 
     def fit(self, estimator: Any, rows: Table) -> RuleModel:
         """Learn a model from the rows."""
@@ -133,7 +134,7 @@ class OneTable:
         """Read, learn and evaluate; write the requested files."""
         asked = self.request
         source, tested = self.open()
-        task = asked.learner.task_of(source, asked.target)
+        task = asked.learner.task_of(source, asked.target, asked.events.task)
         name, estimator = self._make_estimator(task)
         table, findings = read_training(source, asked.roles, task)
         with errors_by_option():
@@ -150,7 +151,7 @@ class OneTable:
         model, judged = self._learn_and_evaluate(console, fit, table, tested)
         if judged is not None:
             judged = judged.with_positive(asked.classes.positive)
-        model = _add_notes(model, judged, asked.target, asked.classes.positive)
+        model = _add_notes(model, judged, asked.roles, asked.classes.positive)
         self._write(model, table, judged, findings)
         about = {"target": asked.target, "task": task, "learner": name}
         content = table_content(asked.file, table, findings) if asked.output.as_json else {}
@@ -159,7 +160,7 @@ class OneTable:
     def _make_estimator(self, task: Task) -> tuple[str, Any]:
         """Create the estimator before the table is read."""
         asked, name = self.request, self.request.learner.name(task)
-        asked.classes.check(name, numbers=task == "regression")
+        asked.classes.check(name, numbers=task != "classification")
         estimator = asked.learner.estimator(task, asked.allowed)
         set_bias(estimator, name, asked.constraints.bias, asked.target)
         return name, estimator
@@ -200,7 +201,7 @@ class OneTable:
             origin = f"{len(left_out):,} rows held out"
             judged = HeldOutAnswers(ask_model(model, left_out, origin), left_out)
         elif tested is not None and judging.test is not None:
-            judged = judge_by_file(model, judging.test, tested, asked.target, asked.weights)
+            judged = judge_by_file(model, judging.test, tested, asked.roles)
         elif has_own and judged is None:
             judged = fit.take_held_out(model)
             if judged is None and (n_folds := judging.count_folds()):
@@ -249,10 +250,12 @@ def with_classes(estimator: Any, table: Table, classes: ClassOptions) -> Table:
 
 
 def _add_notes(
-    model: RuleModel, judged: HeldOutAnswers | None, target: str, positive: str | None
+    model: RuleModel, judged: HeldOutAnswers | None, roles: ColumnRoles, positive: str | None
 ) -> RuleModel:
     """Return the model with its target and evaluation in its summary."""
-    notes: dict[str, Any] = {NOTED: target}
+    notes: dict[str, Any] = {NOTED: roles.target}
+    if roles.beside:
+        notes[NOTED_COLUMNS] = list(roles.target_columns)
     if positive is not None:
         notes["positive_class"] = positive
     if judged is not None:
@@ -309,6 +312,7 @@ class FilesInParts(OneTable):
             ("--cv", asked.judging.cv),
             ("--holdout", asked.judging.holdout),
             ("--drop-unlabelled", asked.roles.drop_unlabelled),
+            ("--group", asked.roles.group),
             ("--positive", asked.classes.positive),
         ):
             if given:

@@ -71,6 +71,10 @@ Drop = Annotated[list[str] | None, file_option(metavar="COL", help="Ignore a col
 Missing = Annotated[
     list[str] | None, file_option(metavar="[COL:]CODE", help="Value that stands for missing (*).")
 ]
+Group = Annotated[
+    str | None,
+    file_option(metavar="COL", help="Column whose equal values mark rows that belong together."),
+]
 
 
 def group_options(**groups: type) -> Callable[[Command], Command]:
@@ -146,11 +150,19 @@ class ColumnOptions:
         bool, file_option("--drop-unlabelled", help="Drop rows without a target value.")
     ] = False
 
-    def roles(self, target: str, weights: str | None = None) -> ColumnRoles:
+    group: Group = None
+
+    def roles(
+        self,
+        target: str,
+        weights: str | None = None,
+        beside: tuple[tuple[str, str], ...] = (),
+    ) -> ColumnRoles:
         """Return the roles of the columns."""
         lists = ("nominal", "numeric", "drop", "missing", "keep", "date", "date_parts")
         named: dict[str, Any] = {name: tuple(getattr(self, name) or ()) for name in lists}
-        return ColumnRoles(target, weights, **named, drop_unlabelled=self.drop_unlabelled)
+        named |= {"drop_unlabelled": self.drop_unlabelled, "group": self.group}
+        return ColumnRoles(target, weights, **named, beside=beside)
 
 
 @dataclass(frozen=True)
@@ -169,6 +181,7 @@ class TableOptions(FileReading, ColumnOptions):
             "missing": tuple(self.missing or ()),
             "drop": drop,
             "drop_unlabelled": self.drop_unlabelled,
+            "groups": self.group,
             "encoding": self.encoding,
             "skip_bad_rows": self.skip_bad_rows,
         }

@@ -8,9 +8,10 @@ import typer
 
 from rulewright import report as reports
 from rulewright.cli.opened_model import OpenedModel, Smiles, smiles_texts, target_in
-from rulewright.cli.options import MaxUnzipped, Positive, Precisions
+from rulewright.cli.options import Group, MaxUnzipped, Positive, Precisions
 from rulewright.cli.output import check_output
 from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions, position
+from rulewright.governance import read_policies
 from rulewright.report import N_ROWS
 
 app = typer.Typer(add_completion=False)
@@ -43,12 +44,16 @@ def report(
     weights: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
     ] = None,
+    group: Group = None,
     by: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COL",
             help="Column whose groups get figures of their own, such as a region; may be repeated.",
         ),
+    ] = None,
+    policies: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TOML file with policies to prove.")
     ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.")] = None,
     positive: Positive = None,
@@ -62,28 +67,31 @@ def report(
 ) -> None:
     """Describe MODEL, its rules and how well it predicts, as one HTML page."""
     check_output(output, "-o", [path for path in (model, data) if path is not None])
-    if data is None and (target or weights or by):
-        option = "target" if target else "weights" if weights else "by"
+    named_columns = {"target": target, "weights": weights, "group": group, "by": by}
+    if data is None and any(named_columns.values()):
+        option = next(name for name, value in named_columns.items() if value)
         raise ValueError(f"--{option} names a column of --data FILE.")
     opened = OpenedModel(model)
     loaded = opened.model
-    notes, source = reports.file_notes("model file", model), None
+    notes, source, columns = reports.file_notes("model file", model), None, None
     if data is not None:
         source = opened.open(data, FileOptions(max_unzipped), smiles)
         named = target
-        target = target_in(loaded, source, target, weights, f"--data {data}")
+        columns = target_in(loaded, source, target, weights, f"--data {data}", group)
+        target = columns if isinstance(columns, str) else ", ".join(columns)
         if named is None:
             typer.echo(f"target: {target} (--target names another column)")
         notes |= {**_data_notes(data), "target": target}
-    given: list[Any] = [source, target, weights]
+    given: list[Any] = [source, columns, weights, group]
     groups: Any = by or ()
     if opened.graphs is not None and source is not None:  # pictures are drawn from the texts
         roles = (name and source.load(source.positions[name], "any").values for name in given[1:])
         given = [smiles_texts(source, opened.smiles(smiles)), *roles]
         groups = {n: source.load(position(source, n, "by"), "any").values for n in by or ()}
     options: list[tuple[str, Any]] = [("--data", data), ("--target", target)]
-    options += [("--weights", weights), ("--positive", positive)]
+    options += [("--weights", weights), ("--group", group), ("--positive", positive)]
     options += [("--by", name) for name in by or ()]
+    options += [("--policies", policies)]
     options += [("--precision", share) for share in precision or ()]
     reports.write_report(
         loaded if opened.graphs is None else opened.graphs,
@@ -91,11 +99,13 @@ def report(
         given[0],
         y=given[1],
         sample_weight=given[2],
+        groups=given[3],
         title=title or f"{target or model.stem}: rules and how well they predict",
         origin="" if data is None else data.name,
         n_rows=rows,
         provenance={**notes, "command": _command(model, options)},
         by=groups,
+        policies=() if policies is None else read_policies(policies),
         positive=positive,
         precisions=precision or (),
     )

@@ -45,6 +45,13 @@ class ColumnRoles:
     date: Sequence[str] = ()
     date_parts: Sequence[str] = ()
     drop_unlabelled: bool = False
+    group: str | None = None
+    beside: tuple[tuple[str, str], ...] = ()  # other columns of the target, after their options
+
+    @property
+    def target_columns(self) -> Any:
+        """The target column, or all columns of the target."""
+        return (self.target, *(name for _, name in self.beside)) if self.beside else self.target
 
     @property
     def choices(self) -> dict[str, Any]:
@@ -54,9 +61,9 @@ class ColumnRoles:
 
     def by_option(self) -> Iterator[tuple[str, str]]:
         """Yield every named column with the option that names it."""
-        for option, name in (("--target", self.target), ("--weights", self.weights)):
-            if name is not None:
-                yield option, name
+        roles = {"--target": self.target, "--weights": self.weights, "--group": self.group}
+        yield from ((option, name) for option, name in roles.items() if name is not None)
+        yield from self.beside
         for role in ("nominal", "numeric", "date", "date_parts", "drop", "keep"):
             yield from ((f"--{role.replace('_', '-')}", name) for name in getattr(self, role))
 
@@ -70,12 +77,14 @@ def read_training(
     look like an id or free text are left out unless --keep names them. Return the table and the
     findings to report.
     """
-    if roles.weights == roles.target:
-        raise DataError(f"--weights {roles.weights}: this is the target. Name another column.")
+    for option, name in (("--weights", roles.weights), ("--group", roles.group)):
+        if name == roles.target:
+            raise DataError(f"{option} {name}: this is the target. Name another column.")
     table = read_table(
         source,
-        target=roles.target,
+        target=roles.target_columns,
         weights=roles.weights,
+        groups=roles.group,
         drop=roles.drop,
         drop_unlabelled=roles.drop_unlabelled,
         task=task,
@@ -83,7 +92,7 @@ def read_training(
     )
     if task == "classification":
         _check_classes(table.known_target, table.row_weights, str(roles.target))
-    else:
+    elif task == "regression":
         _check_numbers(table, str(roles.target))
     kept = {*roles.keep, *roles.nominal}
     findings = [

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import typer
@@ -21,14 +21,18 @@ from rulewright.data import (
     Source,
     Table,
     Target,
+    Units,
     open_table,
     optional,
 )
-from rulewright.estimators import affordable_folds, progress_bar
+from rulewright.estimators import affordable_folds, assign_folds, progress_bar
 from rulewright.evidence import Answers
 from rulewright.model import RuleModel, escape_line
 from rulewright.report import ask_model, join_answers, read_report_rows, with_positive
 from rulewright.search import offer_names
+
+if TYPE_CHECKING:
+    from rulewright.cli.training import ColumnRoles
 
 _option = partial(typer.Option, rich_help_panel="Evaluation")
 FOLDS = 10
@@ -53,6 +57,19 @@ def number_splits(kept: Rows, n_folds: int, seed: int) -> list[Split]:
         return []
     folds = optional("sklearn.model_selection").KFold(n_folds, shuffle=True, random_state=seed)
     return [(kept[train], kept[test]) for train, test in folds.split(kept)]
+
+
+def group_splits(table: Table, kept: Rows, n_folds: int, seed: int) -> list[Split]:
+    """Return training and test rows of each fold; groups stay whole."""
+    is_class = isinstance(table.target, Target)
+    codes = table.target.codes if is_class else np.zeros(table.n_rows, dtype=np.int32)  # type: ignore[union-attr]
+    groups = None if table.groups is None else table.groups[kept]
+    random = np.random.RandomState(seed)
+    folds = assign_folds(codes[kept], n_folds, random, 2 if is_class else 1, groups)
+    if folds is None:
+        return []
+    pairs = [(folds.train_rows(fold), folds.held_out_rows(fold)) for fold in range(len(folds))]
+    return [(kept[train], kept[test]) for train, test in pairs]
 
 
 class HeldOutAnswers(NamedTuple):
@@ -109,12 +126,13 @@ class Judging:
             return self.cv
         return 0 if has_own or self.holdout is not None or self.test is not None else FOLDS
 
-    def open_test(self, options: FileOptions, target: str, weights: str | None) -> Source | None:
-        """Open the file of --test and check that it has the target."""
+    def open_test(self, options: FileOptions, roles: "ColumnRoles") -> Source | None:
+        """Open the file of --test and check that it has the target, weights and groups."""
         if self.test is None:
             return None
         source = open_table(self.test, options=options)
-        for option, name in (("--target", target), ("--weights", weights)):
+        needed = {"--target": roles.target, "--weights": roles.weights, "--group": roles.group}
+        for option, name in needed.items():
             if name is not None and name not in source.names:
                 raise DataError(
                     f"--test {self.test}: has no column {name!r}, which {option} names. "
@@ -132,15 +150,19 @@ class Judging:
 
 
 def draw_held_out(table: Table, share: float, seed: int) -> np.ndarray:
-    """Draw a share of the rows, of each class alike; each class keeps a row to learn from."""
+    """Draw a share of the rows, of each class alike; each class keeps a row to learn from.
+
+    Groups are drawn as a whole.
+    """
     random = np.random.default_rng(seed)
     kept = np.flatnonzero(table.row_weights > 0)
     labels = table.target.codes if isinstance(table.target, Target) else np.zeros(table.n_rows, int)
-    parts = []
-    for label in np.unique(labels[kept]):
-        rows = random.permutation(kept[labels[kept] == label])
-        parts.append(rows[: min(round(share * len(rows)), len(rows) - 1)])
-    drawn = np.sort(np.concatenate(parts))
+    units = Units(len(kept), None if table.groups is None else table.groups[kept])
+    of_units, parts = units.labels(labels[kept]), []
+    for label in np.unique(of_units):
+        own = random.permutation(np.flatnonzero(of_units == label))
+        parts.append(own[: min(round(share * len(own)), len(own) - 1)])
+    drawn = np.sort(kept[units.rows(np.concatenate(parts))])
     if not len(drawn):
         raise DataError(
             f"--holdout {share:g}: this is less than one of {len(kept)} rows. Use a larger share."
@@ -149,10 +171,10 @@ def draw_held_out(table: Table, share: float, seed: int) -> np.ndarray:
 
 
 def judge_by_file(
-    model: RuleModel, file: Path, source: Source, target: str, weights: str | None
+    model: RuleModel, file: Path, source: Source, roles: "ColumnRoles"
 ) -> HeldOutAnswers:
     """Ask a model about the rows of a test file."""
-    rows = read_report_rows(model, source, target, weights)
+    rows = read_report_rows(model, source, roles.target_columns, roles.weights, roles.group)
     return HeldOutAnswers(ask_model(model, rows, f"{len(rows)} rows of {file.name}"), rows)
 
 
@@ -193,6 +215,8 @@ def cross_validate(
 def _splits(console: Console, table: Table, asked: int, seed: int) -> list[Split]:
     """Return training and test rows of each fold, of rows that have any weight."""
     kept = np.flatnonzero(table.row_weights > 0)
+    if getattr(table, "groups", None) is not None:
+        return group_splits(table, kept, asked, seed)
     if not isinstance(table.target, Target):
         return number_splits(kept, asked, seed)
     codes = table.target.codes[kept]

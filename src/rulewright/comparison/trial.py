@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, Typ
 
 import numpy as np
 
-from rulewright.data import Table, read_table
-from rulewright.estimators import stratified_folds
+from rulewright.data import DataError, Table, read_table
+from rulewright.estimators import assign_folds, stratified_folds
 from rulewright.evidence import BRIER, auc, brier, log_loss
 
 if TYPE_CHECKING:
@@ -222,7 +222,8 @@ class Trial:
     def run(self) -> Record:
         """Fit, evaluate and return the record; errors are raised."""
         table = _load_table(self.data)
-        split = self.protocol.split(table.known_target.codes, self.place, self.seed)
+        given = table.known_target.codes, self.place, self.seed
+        split = self.protocol.split(*given) if table.groups is None else self._split_groups(table)
         train, test = table.take(split.train), table.take(split.test)
         worker = self.learner.start(self.seed + 1000 * self.place.repeat + self.place.fold)
         with warnings.catch_warnings(record=True) as caught:
@@ -231,6 +232,20 @@ class Trial:
         messages = sorted({f"{w.category.__name__}: {w.message}"[:200] for w in caught})
         sizes = {"n_train": len(split.train), "n_test": len(split.test)}
         return {**figures, **sizes, "versions": worker.versions(), "warnings": messages[:5]}
+
+    def _split_groups(self, table: Table) -> Split:
+        """Return the rows of the fold; groups stay whole."""
+        if not isinstance(self.protocol, FoldProtocol):
+            raise DataError("groups: only folds keep groups whole. Use a FoldProtocol.")
+        random, codes = seed_random(self.seed, self.place.repeat), table.known_target.codes
+        folds = assign_folds(codes, self.protocol.n_folds, random, groups=table.groups)
+        if folds is None or len(folds) < self.protocol.n_folds:
+            raise DataError(
+                f"{self.protocol.n_folds} folds need as many groups, and two classes in several "
+                "groups. Ask for fewer folds, or compare without groups."
+            )
+        fold = self.place.fold
+        return Split(folds.train_rows(fold), folds.held_out_rows(fold))
 
 
 def all_trials(

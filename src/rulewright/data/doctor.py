@@ -17,7 +17,15 @@ from rulewright.data.frequent_labels import find_many_labels
 from rulewright.data.moments import DAY, to_text
 from rulewright.data.number_texts import NumberTexts
 from rulewright.data.schema import label_of
-from rulewright.data.signs import FEW_ROWS, MOSTLY_UNIQUE, find_id, find_leak, name_rows
+from rulewright.data.signs import (
+    FEW_ROWS,
+    MOSTLY_UNIQUE,
+    find_group_key,
+    find_id,
+    find_leak,
+    find_repeated_rows,
+    name_rows,
+)
 from rulewright.data.table import Column, Table
 from rulewright.data.target import MOST_CLASSES, Numbers, Target
 
@@ -49,7 +57,7 @@ def examine(table: Table, target: str = "y") -> tuple[Finding, ...]:
     tuple of Finding
         What was decided when the table was read, then what looks wrong, column by column.
     """
-    found: list[Finding] = list(table.decisions)
+    found: list[Finding] = [*table.decisions, *find_repeated_rows(table)]
     for column in table.columns:
         found += column.decisions
         found += _of_column(column, table)
@@ -72,6 +80,8 @@ def _of_column(column: Column, table: Table) -> Iterator[Finding]:
     yield from (_of_numbers if column.schema.type.ordered else _of_labels)(name, column, known)
     if table.target is not None and (leak := find_leak(column, table.target)):
         yield leak
+    if key := find_group_key(column, table):
+        yield key
 
 
 def _of_dates(column: Column, known: NDArray[np.float64], table: Table) -> Iterator[Finding]:

@@ -19,7 +19,9 @@ from rulewright.data.chosen_columns import (
     read_date_parts,
 )
 from rulewright.data.errors import DataError, as_options, offer_names, reading_option
+from rulewright.data.events import counts_of, read_counts, read_survival, survival_of
 from rulewright.data.findings import Finding
+from rulewright.data.groups import make_groups, read_groups
 from rulewright.data.kind import KINDS
 from rulewright.data.kinds import read_column
 from rulewright.data.moments import DatePart
@@ -47,13 +49,18 @@ from rulewright.data.target import (
     target_of,
 )
 
-Task = Literal["classification", "regression"]
+Task = Literal["classification", "regression", "counts", "survival"]
 
 _TASKS: Mapping[Task, tuple[Any, Any]] = {
     "classification": (read_target, target_of),
     "regression": (read_numbers, numbers_of),
+    "counts": (read_counts, counts_of),
+    "survival": (read_survival, survival_of),
 }
-"""Functions that read the target of a task: as given, or from a column."""
+"""Functions that read the target of a task: as given, or from a column or columns."""
+
+_OF_COLUMNS = ("counts", "survival")
+"""Tasks whose target may be several columns: counts and exposure; times, events and entries."""
 
 
 def read_table(
@@ -66,6 +73,7 @@ def read_table(
     date_parts: ColumnChoice = None,
     drop: ColumnChoice = None,
     weights: Any = None,
+    groups: Any = None,
     missing: Any = None,
     drop_unlabelled: bool = False,
     task: Task = "classification",
@@ -99,13 +107,17 @@ def read_table(
         Columns of X that are not features and are not read.
     weights : str or array-like, optional
         Name of the column with row weights, which is then not a feature, or the weights.
+    groups : str or array-like, optional
+        Name of the column with the group of each row, which is then not a feature, or the groups:
+        rows of a group belong together, such as the rows of a customer.
     missing : str, number or list, optional
         Codes of missing values besides the usual ones, such as -999, or ``income:-999`` for one
         column. Tables read later with the schema of this one use the same codes.
     drop_unlabelled : bool, default=False
         Drop rows whose target is missing; otherwise they are an error.
-    task : {"classification", "regression"}
-        Whether the target holds classes or numbers.
+    task : {"classification", "regression", "counts", "survival"}
+        Whether the target holds classes, numbers, counts or times until an event. Counts may be
+        two columns, counts and exposure; times are two or three: time, event and entry.
     encoding : str, optional
         Encoding of a text file; by default UTF-8, or UTF-16 where the file says so.
     header : bool, optional
@@ -123,13 +135,13 @@ def read_table(
     if isinstance(X, Table):
         asked = (nominal, numeric, date, date_parts, drop, missing)
         recast = any(choice is not None for choice in asked)
-        return _reread(X, target, weights, task, recast=recast)
+        return _reread(X, target, weights, groups, task, recast=recast)
     options = FileOptions(max_unzipped_bytes, encoding, header, skip_bad_rows)
     source = open_table(X, options=options)
     choices, kinds = read_choices(source, missing, nominal=nominal, numeric=numeric, date=date)
     source = apply_choices(source, choices)
     dropped, parts = positions(source, drop, "drop"), read_date_parts(source, date_parts)
-    roles = _roles(source, target=target, weights=weights)
+    roles = _roles(source, task, target=target, weights=weights, groups=groups)
     for option, at in roles.items():
         if at in dropped:
             raise DataError(f"drop: {source.names[at]!r} is the column of the {option}. Keep it.")
@@ -141,12 +153,12 @@ def read_table(
     _check_cells(source, len(features))
     if drop_unlabelled and "target" in roles:
         source = drop_unlabelled_rows(source, roles["target"])
-    labels, row_weights = _read_labels(source, target, weights, roles, task)
+    labels, row_weights, row_groups = _read_labels(source, target, weights, groups, roles, task)
     columns = tuple(_read_features(source, features, kinds, parts))
     check_distinct(column.schema.name for column in columns)
     given = (source.named, source.n_rows, labels, row_weights, choices, source.notes)
     names = _role_names(source, roles, target)
-    return Table(columns, *given, *names, index=source.index)
+    return Table(columns, *given, *names, index=source.index, groups=row_groups)
 
 
 def read_like(
@@ -156,6 +168,7 @@ def read_like(
     *,
     target: Any = None,
     weights: Any = None,
+    groups: Any = None,
     task: Task = "classification",
 ) -> Table:
     """
@@ -171,10 +184,10 @@ def read_like(
         The schema of the training table.
     needed : collection of str, optional
         Names of the columns to read; the others may be absent. All by default.
-    target, weights : str or array-like, optional
-        Target and weights of the rows, or the names of their columns, as in `read_table`.
-    task : {"classification", "regression"}
-        Whether the target holds classes or numbers.
+    target, weights, groups : str or array-like, optional
+        Target, weights and groups of the rows, or the names of their columns, as in `read_table`.
+    task : {"classification", "regression", "counts", "survival"}
+        What the target holds, as in `read_table`.
 
     Returns
     -------
@@ -185,11 +198,11 @@ def read_like(
     if isinstance(X, Derivable):
         X = X.derive(schema, needed)
     if isinstance(X, Table):
-        if target is not None or weights is not None:
-            X = _reread(X, target, weights, task, recast=False)
+        if target is not None or weights is not None or groups is not None:
+            X = _reread(X, target, weights, groups, task, recast=False)
         return recode(X, schema, needed)
     source = apply_choices(open_table(X), schema.choices)
-    return read_chosen(source, schema, needed, target, weights, task)
+    return read_chosen(source, schema, needed, target, weights, task, groups)
 
 
 def read_chosen(
@@ -199,16 +212,17 @@ def read_chosen(
     target: Any = None,
     weights: Any = None,
     task: Task = "classification",
+    groups: Any = None,
 ) -> Table:
     """Read a table whose columns are loaded according to the choices of the schema."""
     wanted = _select_wanted(schema, needed)
-    roles = _roles(source, target=target, weights=weights)
+    roles = _roles(source, task, target=target, weights=weights, groups=groups)
     features = [(name, at) for at, name in enumerate(source.names) if at not in roles.values()]
     by_name, given = source.named and schema.named, schema.sources_of(wanted)
     positions = _match_columns(features, schema, given, by_name, source.path or "X")
     _check_shape(source.n_rows, len(source.names))
     _check_cells(source, len(positions))
-    labels, row_weights = _read_labels(source, target, weights, roles, task)
+    labels, row_weights, row_groups = _read_labels(source, target, weights, groups, roles, task)
     read = {
         column.name: column.type.read_like(column, source.load(at, column.type.wanted(column)))
         for column, at in zip(given, positions, strict=True)
@@ -216,7 +230,7 @@ def read_chosen(
     columns = tuple(read[column.source].take_part(column) for column in wanted)
     about = (schema.named, source.n_rows, labels, row_weights, schema.choices, source.notes)
     names = _role_names(source, roles, target)
-    return Table(columns, *about, *names, index=source.index)
+    return Table(columns, *about, *names, index=source.index, groups=row_groups)
 
 
 def detect_task(X: Any, target: Any = None) -> Task:
@@ -369,11 +383,13 @@ def _recode_column(column: Column, schema: ColumnSchema) -> Column:
     return schema.type.read_like(schema, column.schema.type.raw(column))
 
 
-def _reread(table: Table, target: Any, weights: Any, task: Task, *, recast: bool) -> Table:
-    if isinstance(target, str) or isinstance(weights, str) or recast:
+def _reread(
+    table: Table, target: Any, weights: Any, groups: Any, task: Task, *, recast: bool
+) -> Table:
+    if any(isinstance(given, str) for given in (target, weights, groups)) or recast:
         raise DataError(
             "The columns of a Table already have their roles and kinds: name target, weights, "
-            "nominal, numeric and dropped columns when you read it."
+            "groups, nominal, numeric and dropped columns when you read it."
         )
     _check_shape(table.n_rows, len(table.columns))
     if target is not None:
@@ -381,18 +397,32 @@ def _reread(table: Table, target: Any, weights: Any, task: Task, *, recast: bool
         table = replace(table, target=target, target_name=name)
     if weights is not None:
         table = replace(table, weights=weights, weights_name=None)
+    if groups is not None:
+        table = replace(table, groups=read_groups(groups, table.n_rows))
     if table.weights is not None:  # a subset of rows may have only zero weights
         table = replace(table, weights=read_weights(table.weights, table.n_rows))
     return table
 
 
-def _roles(source: Source, **named: Any) -> dict[str, int]:
+def _roles(source: Source, task: Task, **named: Any) -> dict[str, int]:
     """Return the positions of target and weights, if they are columns."""
-    return {
-        role: position(source, value, role)
+    target = named["target"]
+    if task in _OF_COLUMNS and isinstance(target, list | tuple) and _are_names(target):
+        named["target"] = target[0]
+        named |= {f"target {k}": name for k, name in enumerate(target[1:], start=2)}
+    found = {
+        role: position(source, value, role.split()[0])
         for role, value in named.items()
         if isinstance(value, str)
     }
+    places = [at for role, at in found.items() if role.startswith("target")]
+    if len(set(places)) < len(places):
+        raise DataError(f"target: the columns {', '.join(map(repr, target))} must differ.")
+    return found
+
+
+def _are_names(values: Sequence[Any]) -> bool:
+    return len(values) > 0 and all(isinstance(value, str) for value in values)
 
 
 def _role_names(
@@ -412,20 +442,37 @@ def _name_of(target: Any) -> str | None:
 
 
 def _read_labels(
-    source: Source, target: Any, weights: Any, roles: Mapping[str, int], task: Task
-) -> tuple[Target | Numbers | None, NDArray[np.float64] | None]:
-    """Read target and weights, from columns or as given."""
+    source: Source,
+    target: Any,
+    weights: Any,
+    groups: Any,
+    roles: Mapping[str, int],
+    task: Task,
+) -> tuple[Target | Numbers | None, NDArray[np.float64] | None, NDArray[np.intp] | None]:
+    """Read target, weights and groups, from columns or as given."""
     read, of_column = _TASKS[task]
     if "target" in roles:
-        raw = source.load(roles["target"], "labels")
-        target = of_column(raw, f"column {target!r}", source.path)
+        target = of_column(*_load_target(source, roles, task), source.path)
     elif target is not None:
         target = read(target, source.n_rows)
     if "weights" in roles:
         weights = make_weights(source.load(roles["weights"], "any"), f"column {weights!r}")
     elif weights is not None:
         weights = read_weights(weights, source.n_rows)
-    return target, weights
+    if "groups" in roles:
+        groups = make_groups(source.load(roles["groups"], "labels"), f"column {groups!r}")
+    elif groups is not None:
+        groups = read_groups(groups, source.n_rows)
+    return target, weights, groups
+
+
+def _load_target(source: Source, roles: Mapping[str, int], task: Task) -> tuple[Any, Any]:
+    """Load the column of the target, or its columns, with their names."""
+    places = [at for role, at in roles.items() if role.startswith("target")]
+    if task not in _OF_COLUMNS:
+        return source.load(places[0], "labels"), f"column {source.names[places[0]]!r}"
+    raws = [source.load(at, "labels") for at in places]
+    return raws, [source.names[at] for at in places]
 
 
 def _source(X: Any, options: FileOptions) -> Source:

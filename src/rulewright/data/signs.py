@@ -5,7 +5,9 @@ sorts a few hundred rows by all columns at once and looks closer only where the 
 changes from row to row.
 """
 
+import re
 from shlex import quote
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +33,12 @@ _ACCURACY, _LESS_ERROR = 0.99, 0.1
 _EXPLAINED = 0.999
 _SCREENED_ROWS, _SCREENED_COLUMNS = 500, 256
 _ROUGHNESS, _SLACK = 0.3, 2
+_REPEATED_SHARE, _CONSTANT = 0.1, 0.95
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_KEY_NAME = re.compile(
+    r"(^|[_ .-])(id|key|uuid|customer|client|patient|person|user|subject|household|account)s?"
+    r"([_ .-]?(id|no|nr|number|key))?$|[a-z](Id|ID|Key)$",
+)
 _MOST_SPREAD = 2  # range of the numbers of an id, in rows
 
 
@@ -47,13 +55,86 @@ def find_signs(table: Table) -> list[Finding]:
     if len(table.columns) < 2:
         return []
     rows = _draw_rows(table.n_rows, _SCREENED_ROWS)
-    leaks, ids = [], []
+    leaks, ids = [], find_repeated_rows(table)
     for start in range(0, len(table.columns), _SCREENED_COLUMNS):
         part = table.columns[start : start + _SCREENED_COLUMNS]
         rough, unique = _screen(part, table.target, rows)
         leaks += [f for k in np.flatnonzero(rough) if (f := find_leak(part[k], table.target))]
         ids += [f for k in np.flatnonzero(unique) if (f := find_id(part[k]))]
     return [*(leaks if 2 * len(leaks) < len(table.columns) else []), *ids]
+
+
+def find_repeated_rows(table: Table) -> list[Finding]:
+    """Return a finding where many rows repeat another one exactly, and no groups are given.
+
+    Rows of a few labels repeat by chance, which is no finding. They hardly do where a numeric
+    column differs between most distinct rows, or where every row occurs equally often.
+    """
+    if table.groups is not None or table.n_rows < LEAST_ROWS or table.target is None:
+        return []
+    keys = np.zeros(table.n_rows, dtype=np.uint64)
+    for values in (*(column.values for column in table.columns), _target_values(table.target)):
+        keys = keys * _FACTOR + _number_values(values)
+        keys ^= keys >> np.uint64(29)
+    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    copies = table.n_rows - len(counts)
+    if copies < _REPEATED_SHARE * table.n_rows or len(counts) < FEW_ROWS:
+        return []
+    if np.gcd.reduce(counts) == 1 and not _has_unique_numbers(table, first):
+        return []
+    share = f"{copies / table.n_rows:.0%}"
+    text = f"{copies:,} of {format_count(table.n_rows, 'row')} ({share}) repeat another one exactly"
+    remedy = "deduplicate them, or --group COL names a column whose rows belong together"
+    return [Finding("repeated rows", None, text, remedy)]
+
+
+def _target_values(target: Target | Numbers) -> NDArray[Any]:
+    return target.values if isinstance(target, Numbers) else target.codes
+
+
+def _number_values(values: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return equal numbers for equal values; missing values are equal, too."""
+    floats = values.astype(np.float64) + 0.0  # one zero
+    floats[np.isnan(floats)] = np.nan
+    return floats.view(np.uint64)
+
+
+def _has_unique_numbers(table: Table, first: NDArray[np.intp]) -> bool:
+    """Return whether a numeric column mostly differs between distinct rows."""
+    ordered = (c.values[first] for c in table.columns if c.schema.type.ordered)
+    return any(len(np.unique(values)) > MOSTLY_UNIQUE * len(first) for values in ordered)
+
+
+def find_group_key(column: Column, table: Table) -> Finding | None:
+    """Return a finding where a column looks like the key of groups of rows.
+
+    Its values occur a few times each; its name says so, or other columns hardly vary within it.
+    """
+    values, missing = column.values, column.is_missing
+    if table.groups is not None or missing.any() or table.n_rows < LEAST_ROWS:
+        return None
+    distinct, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
+    n_keys, whole = len(distinct), not column.schema.type.ordered or bool((distinct % 1 == 0).all())
+    if not (whole and FEW_ROWS <= n_keys <= table.n_rows / 2 and counts.max() <= 0.1 * len(values)):
+        return None
+    others = [one for one in table.columns if one is not column]
+    if not (_KEY_NAME.search(column.schema.name) or _determines(codes, counts, others)):
+        return None
+    name = column.schema.name
+    text = f"{n_keys:,} values, {len(values) / n_keys:.3g} rows each, look like the key of groups"
+    return Finding("group key", name, text, f"--group {quote(name)} keeps their rows together")
+
+
+def _determines(codes: NDArray[np.intp], counts: NDArray[Any], others: list[Column]) -> bool:
+    """Return whether half of the other columns, and two at least, are constant within values."""
+    order = np.argsort(codes, kind="stable")
+    same = np.diff(codes[order]) == 0
+    constant = 0
+    for column in others:
+        ordered = _number_values(column.values[order])
+        varies = len(np.unique(ordered)) > len(counts) / 10
+        constant += bool(varies and (ordered[1:] == ordered[:-1])[same].mean() > _CONSTANT)
+    return constant >= max(2, len(others) / 2)
 
 
 def _constant_value(target: Target | Numbers) -> str:

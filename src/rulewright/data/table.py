@@ -71,6 +71,8 @@ class Table:
     weights_name: str | None = None  # name of the weight column
     recipe: Derivation | None = None  # derivation of columns from related tables
     index: Any = None  # names of the rows, as an array or a pandas Index; None if they have none
+    groups: NDArray[np.intp] | None = None  # rows of equal number belong together, as of a customer
+    repeats: NDArray[np.float64] | None = None  # observations behind each row; None: one
 
     @cached_property
     def schema(self) -> Schema:
@@ -101,11 +103,13 @@ class Table:
 
     @property
     def X(self) -> Self:  # noqa: N802 - scikit-learn's name
-        """The features: the table without its target and weights.
+        """The features: the table without its target, weights and groups.
 
-        ``est.fit(table.X, table.y, sample_weight=table.weights)`` equals ``est.fit(table)``.
+        ``est.fit(table.X, table.y, sample_weight=table.weights, groups=table.groups)`` equals
+        ``est.fit(table)``.
         """
-        return replace(self, target=None, weights=None, target_name=None, weights_name=None)
+        bare = replace(self, target=None, weights=None, target_name=None, weights_name=None)
+        return replace(bare, groups=None, repeats=None)
 
     @property
     def y(self) -> NDArray[Any]:
@@ -162,6 +166,8 @@ class Table:
             target=None if self.target is None else self.target.take(rows),
             weights=None if self.weights is None else self.weights[rows],
             index=None if self.index is None else self.index[rows],
+            groups=None if self.groups is None else self.groups[rows],
+            repeats=None if self.repeats is None else self.repeats[rows],
         )
 
     def part(self, rows: slice) -> Self:
@@ -169,7 +175,8 @@ class Table:
         columns = tuple(replace(column, values=column.values[rows]) for column in self.columns)
         n_rows = len(range(*rows.indices(self.n_rows)))
         index = None if self.index is None else self.index[rows]
-        return replace(self, columns=columns, n_rows=n_rows, target=None, weights=None, index=index)
+        part = replace(self, columns=columns, n_rows=n_rows, index=index)
+        return replace(part, target=None, weights=None, groups=None, repeats=None)
 
     @property
     def known_target(self) -> Target:
@@ -259,6 +266,8 @@ def summary(found: Table) -> str:
         parts.append(f"{name}: {_describe_spread(found.target)}")
     if found.weights is not None:
         parts.append("weighted")
+    if found.groups is not None:
+        parts.append(format_count(len(np.unique(found.groups)), "group"))
     return ", ".join(parts)
 
 

@@ -30,7 +30,8 @@ class ClassAnswers:
     such as abstention; `costs` are the costs of predicting j when k is true. `estimates` has
     figures with better estimates than these rows provide, see `measures`. `positive` is the place
     of the class of interest, of two; None leaves it to `interest`. `precisions` are those at which
-    its recall is measured; by default some that are above its share.
+    its recall is measured; by default some that are above its share. `groups` has the group of each
+    row, such as its customer; None if rows are independent.
     """
 
     origin: str
@@ -44,6 +45,7 @@ class ClassAnswers:
     estimates: Mapping[str, float] = field(default_factory=dict)
     positive: int | None = None
     precisions: tuple[float, ...] = ()
+    groups: Places | None = None
 
     @property
     def interest(self) -> int | None:
@@ -83,6 +85,7 @@ class ClassAnswers:
             chosen=self.chosen[kept],
             weights=self.weights[kept],
             flags={name: flag[kept] for name, flag in self.flags.items()},
+            groups=None if self.groups is None else self.groups[kept],
         )
 
 
@@ -91,7 +94,9 @@ class NumberAnswers:
     """Predicted numbers of a model, or of the models of a cross-validation.
 
     `origin` describes the rows, to be read after "on". `estimates` has figures with better
-    estimates than these rows provide, see `measures`.
+    estimates than these rows provide, see `measures`. `groups` has the group of each row.
+    `quantile` is the share of rows that should be below their prediction, if a quantile is
+    predicted.
     """
 
     origin: str
@@ -99,6 +104,8 @@ class NumberAnswers:
     predicted: FloatArray
     weights: FloatArray
     estimates: Mapping[str, float] = field(default_factory=dict)
+    groups: Places | None = None
+    quantile: float | None = None
 
 
 def find_rarer(first: float, second: float) -> int:

@@ -6,7 +6,7 @@ The class of interest is the rarer one unless the user names another: `ClassAnsw
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -94,7 +94,7 @@ def rank_interest(known: ClassAnswers) -> Ranking | None:
 
 
 def _accuracy(answers: ClassAnswers, right: float, known: ClassAnswers) -> Measure:
-    ends = share_interval(right, answers.weights)
+    ends = _interval(answers, right, ~answers.wrong)
     meaning = "share of rows whose predicted class is right"
     base = float(known.class_shares.max())
     return Measure("Accuracy", right, *ends, base, "higher", meaning)
@@ -103,8 +103,9 @@ def _accuracy(answers: ClassAnswers, right: float, known: ClassAnswers) -> Measu
 def _of_probabilities(known: ClassAnswers) -> list[Measure]:
     shares, n_classes = known.class_shares, len(known.names)
     some = shares[shares > 0]
-    losses = mean_with_interval(row_losses(known.codes, known.probabilities), known.weights)
-    squares = mean_with_interval(brier_scores(known.codes, known.probabilities), known.weights)
+    rows, of = (known.codes, known.probabilities), (known.weights, known.groups)
+    losses = mean_with_interval(row_losses(*rows), *of)
+    squares = mean_with_interval(brier_scores(*rows), *of)
     two = n_classes == 2
     found = [
         Measure(
@@ -150,11 +151,10 @@ def _of_interest(known: ClassAnswers) -> list[Measure]:
     name, ours = known.names[place], known.codes == place
     recall, precision = _recall_and_precision(known)
     taken = known.chosen == place
-    rows = known.weights[ours]
     value, share = ranking.average_precision, ranking.share
-    ends = boyd_interval(value, effective_number(rows))
+    ends = boyd_interval(value, _number(known, known.probabilities[:, place], ours))
     meaning = f'mean precision over the ranked "{name}" rows: area under precision and recall'
-    some = share_interval(precision, known.weights[taken]) if taken.any() else (math.nan, math.nan)
+    some = _interval(known, precision, ours, taken) if taken.any() else (math.nan, math.nan)
     area = _area_interval(ranking.auc, known)
     constant = float(share > 0.5)
     apart = "largest difference between the recall and the false-positive rate of a threshold"
@@ -163,7 +163,7 @@ def _of_interest(known: ClassAnswers) -> list[Measure]:
         Measure(
             name_figure("recall", positive=name),
             recall,
-            *share_interval(recall, rows),
+            *_interval(known, recall, taken, ours),
             constant,
             "higher",
             f'share of the "{name}" rows that are predicted as such',
@@ -195,7 +195,7 @@ def _recall_and_precision(known: ClassAnswers) -> tuple[float, float]:
 def _balanced_accuracy(known: ClassAnswers) -> Measure:
     """Return the average recall over the classes that occur."""
     parts, recalls = [known.codes == k for k in np.unique(known.codes)], _recalls(known)
-    sizes = np.array([effective_number(known.weights[part]) for part in parts])
+    sizes = np.array([_number(known, ~known.wrong, part) for part in parts])
     shrunk = (np.array(recalls) * sizes + 2) / (sizes + 4)
     half = Z * math.sqrt(float((shrunk * (1 - shrunk) / (sizes + 4)).sum())) / len(parts)
     value, middle = float(np.mean(recalls)), float(shrunk.mean())
@@ -216,7 +216,7 @@ def _cost(known: ClassAnswers, costs: FloatArray) -> Measure:
     """Return the mean cost of the decisions; the baseline has one decision for all rows."""
     totals = np.bincount(known.codes, known.weights, len(known.names))
     best = float((totals @ costs).min()) / float(totals.sum())
-    mean = mean_with_interval(costs[known.codes, known.chosen], known.weights)
+    mean = mean_with_interval(costs[known.codes, known.chosen], known.weights, known.groups)
     return Measure("Cost", *mean, best, "lower", "mean cost of a decision, by the given costs")
 
 
@@ -224,8 +224,9 @@ def _ks_interval(ranking: Ranking, known: ClassAnswers) -> tuple[float, float]:
     """Return Newcombe's interval of the difference of two shares at the threshold of KS."""
     place, ours = ranking.ks_place, known.codes == known.interest
     shares = float(ranking.recall[place]), float(ranking.false_positive_rate[place])
+    reached = known.probabilities[:, known.interest] >= ranking.values[place]
     (a, low_a, high_a), (b, low_b, high_b) = (
-        (share, *share_interval(share, known.weights[part]))
+        (share, *_interval(known, share, reached, part))
         for share, part in zip(shares, (ours, ~ours), strict=True)
     )
     if a < b:
@@ -246,13 +247,35 @@ def _area_interval(area: float, known: ClassAnswers) -> tuple[float, float]:
         if positive.any() and not positive.all()
     ]
     if not 0.0 < area < 1.0:
-        fewest = min(min(p.sum(), (~p).sum()) for p in parts if p.any() and not p.all())
+        sides = [side for p in parts if p.any() and not p.all() for side in (p, ~p)]
+        fewest = min(_count_apart(known, side) for side in sides)
         exact = clopper_pearson(area * fewest, fewest)
         return float(exact[0]), float(exact[1])
-    error = standard_error(np.mean(pairs, axis=0), weights) / (area * (1.0 - area))
+    influence = np.mean(pairs, axis=0)
+    error = standard_error(influence, weights, known.groups) / (area * (1.0 - area))
     middle = math.log(area / (1.0 - area))
     low, high = (1.0 / (1.0 + math.exp(-(middle + sign * Z * error))) for sign in (-1, 1))
     return low, high
+
+
+def _number(known: ClassAnswers, values: Any, part: BoolArray) -> float:
+    """Return the effective number of rows of a part, for a mean of values of all rows."""
+    groups = None if known.groups is None else known.groups[part]
+    return effective_number(known.weights[part], groups, values[part])
+
+
+def _interval(
+    known: ClassAnswers, share: float, hits: BoolArray, part: BoolArray | None = None
+) -> tuple[float, float]:
+    """Return the interval of the share of hits in a part of the rows."""
+    part = np.ones(len(hits), dtype=np.bool_) if part is None else part
+    groups = None if known.groups is None else known.groups[part]
+    return share_interval(share, known.weights[part], groups, hits[part])
+
+
+def _count_apart(known: ClassAnswers, part: BoolArray) -> int:
+    """Count the rows of a part, or its groups."""
+    return int(part.sum()) if known.groups is None else len(np.unique(known.groups[part]))
 
 
 def influence_on_area(scores: FloatArray, positive: BoolArray, weights: FloatArray) -> FloatArray:

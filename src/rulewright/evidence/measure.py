@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rulewright.evidence.claims import clopper_pearson, mean_interval
+from rulewright.evidence.observations import Observations
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from rulewright.data import Groups
     from rulewright.kernels import FloatArray
 
 NONE = "\N{EN DASH}"
@@ -36,6 +40,13 @@ _NAMES = {
     "r2": "R2",
     "mae": "MAE",
     "rmse": "RMSE",
+    "d2": "D2",
+    "pinball_loss": "Pinball loss",
+    "share_below": "Share below",
+    "concordance": "Concordance",
+    "ibs": "Integrated Brier score",
+    "poisson_deviance": "Poisson deviance",
+    "observed_to_expected": "Observed / expected",
 }
 _SHARES = frozenset(
     {"accuracy", "auc", "average_precision", "recall", "precision", "balanced_accuracy", "ks"}
@@ -89,27 +100,50 @@ class Measure(NamedTuple):
         return self.key in _SHARES
 
 
-def effective_number(weights: FloatArray) -> float:
-    """Return the effective number of rows (Kish)."""
-    total = float(np.square(weights).sum())
-    return float(weights.sum()) ** 2 / total if total else 0.0
+def effective_number(
+    weights: FloatArray, groups: Groups | None = None, values: ArrayLike | None = None
+) -> float:
+    """Return the effective number of rows (Kish).
+
+    Rows of a group count by how alike their values are; without values, groups count.
+    """
+    if groups is None:
+        total = float(np.square(weights).sum())
+        return float(weights.sum()) ** 2 / total if total else 0.0
+    if not weights.any():
+        return 0.0
+    rows = Observations(weights, groups)
+    parts = [] if values is None else [(slice(None), np.asarray(values, dtype=np.float64))]
+    return rows.count(rows.correlate(parts))
 
 
-def share_interval(share: float, weights: FloatArray) -> tuple[float, float]:
-    """Return the interval of a weighted share of rows."""
-    n = effective_number(weights)
+def share_interval(
+    share: float,
+    weights: FloatArray,
+    groups: Groups | None = None,
+    hits: ArrayLike | None = None,
+) -> tuple[float, float]:
+    """Return the interval of a weighted share of rows, the hits; rows of groups are correlated."""
+    n = effective_number(weights, groups, hits)
     low, high = clopper_pearson(share * n, n)
     return float(low), float(high)
 
 
-def mean_with_interval(values: FloatArray, weights: FloatArray) -> tuple[float, float, float]:
+def mean_with_interval(
+    values: FloatArray, weights: FloatArray, groups: Groups | None = None
+) -> tuple[float, float, float]:
     """Return a weighted mean of nonnegative values, and its interval."""
-    mean, n = float(np.average(values, weights=weights)), effective_number(weights)
+    mean, n = float(np.average(values, weights=weights)), effective_number(weights, groups, values)
     variance = float(np.average(np.square(values - mean), weights=weights))
     low, high = mean_interval(mean, variance * n / (n - 1) if n > 1 else math.nan, n)
     return mean, max(0.0, low), high
 
 
-def standard_error(influence: FloatArray, weights: FloatArray) -> float:
+def standard_error(
+    influence: FloatArray, weights: FloatArray, groups: Groups | None = None
+) -> float:
     """Return the standard error of a statistic from the influence of each row on it."""
+    if groups is not None:
+        variance = float(np.average(np.square(influence), weights=weights))
+        return math.sqrt(variance / max(effective_number(weights, groups, influence), 1e-300))
     return float(np.sqrt(np.square(weights * influence).sum())) / float(weights.sum())

@@ -15,6 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rulewright.data import Units
     from rulewright.kernels import FloatArray, IntArray
 
 N_RESAMPLES = 200
@@ -23,7 +24,7 @@ N_RESAMPLES = 200
 def correct_optimism(
     evaluate: Callable[[int, FloatArray], FloatArray],
     choose: Callable[[FloatArray], IntArray],
-    n_rows: int,
+    units: Units,
     chosen: int,
     n_resamples: int = N_RESAMPLES,
 ) -> FloatArray:
@@ -40,17 +41,19 @@ def correct_optimism(
         Returns the figures of a candidate, given the count of each row; NaN without rows.
     choose : function of counts (resamples, rows)
         Chooses a candidate for each resample, by the same rule as `chosen`.
-    n_rows : int
-        Number of rows.
+    units : Units
+        What is resampled: rows, or groups of rows.
     chosen : int
         The candidate chosen on all rows.
     n_resamples : int
         Number of resamples; their seed is fixed.
     """
     random = np.random.default_rng(0)
-    draws = (random.integers(n_rows, size=n_rows) for _ in range(n_resamples))
-    counts = np.array([np.bincount(drawn, minlength=n_rows) for drawn in draws], dtype=np.float64)
-    choices, figures = choose(counts), evaluate(chosen, np.ones(n_rows))
+    n = units.n
+    draws = (random.integers(n, size=n) for _ in range(n_resamples))
+    drawn = [units.spread(np.bincount(one, minlength=n)) for one in draws]
+    counts = np.array(drawn, dtype=np.float64)
+    choices, figures = choose(counts), evaluate(chosen, np.ones(counts.shape[1]))
     for other in np.setdiff1d(choices, chosen).tolist():
         alike = choices == other
         left_out = (counts[alike] == 0).sum(axis=0, dtype=np.float64)

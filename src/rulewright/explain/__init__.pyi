@@ -1,3 +1,5 @@
+from .answers import answers_on as answers_on
+from .answers import is_learned_from as is_learned_from
 from .column_steps import ColumnSteps as ColumnSteps
 from .column_steps import Step as Step
 from .column_steps import merge_column_steps as merge_column_steps
@@ -13,6 +15,7 @@ from .evaluated_rows import checked_class_codes as checked_class_codes
 from .evaluated_rows import claim_text as claim_text
 from .evaluated_rows import claims_less as claims_less
 from .evaluated_rows import class_codes as class_codes
+from .evaluated_rows import independent_rows as independent_rows
 from .evaluated_rows import model_of as model_of
 from .evaluated_rows import rows_with_target as rows_with_target
 from .importances import Effects as Effects

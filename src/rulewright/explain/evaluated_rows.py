@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import DataError, Table, label_of, read_like
+from rulewright.data import DataError, Table, draw_one_each, label_of, read_like
 from rulewright.encoding import PackedCovers
 from rulewright.explain.importances import Importance, importance
 from rulewright.model import ClassModel, RuleModel, escape_line
@@ -29,10 +29,18 @@ def model_of(model: Any, step: str) -> RuleModel:
     return model
 
 
-def rows_with_target(model: RuleModel, X: Any, y: Any, sample_weight: Any = None) -> Table:
+def rows_with_target(
+    model: RuleModel, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+) -> Table:
     """Read rows as the model does, with the classes or numbers as their target."""
-    task: Any = "classification" if isinstance(model, ClassModel) else "regression"
-    return read_like(X, model.schema, model.columns, target=y, weights=sample_weight, task=task)
+    rows = {"target": y, "weights": sample_weight, "groups": groups}
+    return read_like(X, model.schema, model.columns, task=model.task, **rows)
+
+
+def independent_rows(model: RuleModel, X: Any, y: Any, groups: Any = None) -> Table:
+    """Read rows with their target; of each group one row is drawn, so that rows are independent."""
+    table = rows_with_target(model, X, y, groups=groups)
+    return table if table.groups is None else table.take(draw_one_each(table.groups))
 
 
 def class_codes(model: ClassModel, table: Table) -> IntArray:
@@ -116,6 +124,12 @@ class EvaluatedRows:
         """True class of each row by the model's numbering; -1 for an unknown class."""
         assert isinstance(self.model, ClassModel)
         return checked_class_codes(self.model, self.table)
+
+    @property
+    def truth(self) -> IntArray | FloatArray:
+        """True class of each row, as `codes`, or the number that statistics compare."""
+        is_class = isinstance(self.model, ClassModel)
+        return self.codes if is_class else self.table.known_numbers.outcomes
 
     @cached_property
     def importance(self) -> Importance:

@@ -1,3 +1,13 @@
+from .comparing import GroupComparison as GroupComparison
+from .comparing import compare_groups as compare_groups
+from .documents.parts import HandOver as HandOver
+from .documents.writing import document as document
+from .documents.writing import read_notes as read_notes
+from .gaps import Gap as Gap
+from .groups import GroupLine as GroupLine
+from .groups import GroupTable as GroupTable
+from .groups import group_columns as group_columns
+from .groups import group_tables as group_tables
 from .monitoring.monitor import LETTERS as LETTERS
 from .monitoring.monitor import Monitor as Monitor
 from .monitoring.monitor import monitor as monitor
@@ -15,8 +25,12 @@ from .proving import TIME_LIMIT as TIME_LIMIT
 from .proving import Proof as Proof
 from .proving import Proofs as Proofs
 from .proving import prove as prove
+from .searching import Alternative as Alternative
+from .searching import Alternatives as Alternatives
+from .searching import alternatives as alternatives
 from .stating import ReasonCode as ReasonCode
 from .stating import StatedReason as StatedReason
 from .stating import has_reasons as has_reasons
 from .stating import read_reason_codes as read_reason_codes
 from .stating import reasons as reasons
+from .stating_sql import reasons_sql as reasons_sql

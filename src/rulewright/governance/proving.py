@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rulewright.data import label_of
-from rulewright.governance.policies import Policy
+from rulewright.governance.policies import PointsLimit, Policy, point_size
 from rulewright.governance.proofs.prover import decide
 from rulewright.governance.proofs.spaces import SLACK, Space, Value
 from rulewright.html import escape_line
-from rulewright.model import ClassModel
+from rulewright.model import ClassModel, write_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,15 +63,24 @@ class Proof:
         rows = [dict(row) for row in self.rows]
         return {**content, "excess": self.excess, "rows": rows, "predictions": [*self.predictions]}
 
+    @property
+    def finding(self) -> str:
+        """How the state is known: the size of the certificate, the row, or the bound."""
+        if self.certificate is not None:
+            return f"certificate of {write_count(self.n_boxes, 'box')}"
+        return " ".join(line.strip() for line in str(self).split("\n")[1:])
+
     def __str__(self) -> str:
         took = f"{self.n_boxes:,} {'box' if self.n_boxes == 1 else 'boxes'}, {self.seconds:.1f} s"
         lines = [f"{self.state:9}  {escape_line(self.policy.title)} ({took})"]
         if self.state == "undecided":
             lines.append(f"           time ran out: broken by {self.excess:.6g} at most")
         if self.state == "violated":
-            lines.append(f"           broken by {self.excess:.6g} on a row such as")
+            decides = getattr(self.policy, "outcome", None) == "decision"
+            far = "" if decides else f" by {self.excess:.6g}"
+            lines.append(f"           broken{far} on a row such as")
         for row, answer in zip(self.rows, self.predictions, strict=True):
-            listed = ", ".join(f"{name} = {_written(value)}" for name, value in row.items())
+            listed = ", ".join(f"{name} = {_write_exactly(value)}" for name, value in row.items())
             said = ", ".join(f"{_written(value)} ({name})" for name, value in answer.items())
             lines.append(f"           {escape_line(listed)}: {escape_line(said)}")
         return "\n".join(lines)
@@ -144,9 +153,10 @@ def _prove(model: RuleModel, policy: Policy, time_limit: float) -> Proof:
     space, found = decide(model, policy, time_limit)
     rows = tuple(_table_values(space, row) for row in found.rows)
     answers = _predictions(model, space, rows, found.excess) if rows else ()
-    seconds = time.monotonic() - start
+    size = point_size(model) if isinstance(policy, PointsLimit) else 1.0
+    excess, seconds = found.excess / size, time.monotonic() - start
     return Proof(
-        policy, found.state, found.certificate, rows, answers, found.excess, found.n_boxes, seconds
+        policy, found.state, found.certificate, rows, answers, excess, found.n_boxes, seconds
     )
 
 
@@ -169,6 +179,11 @@ def _predictions(
     labels, chances = model.predict(data).tolist(), model.predict_proba(data)[:, place].tolist()
     title = f"P({model.class_names[place]})"
     return tuple({"label": a, title: p} for a, p in zip(labels, chances, strict=True))
+
+
+def _write_exactly(value: Any) -> str:
+    """Write a value so that reading it gives the same one: a last digit may break a policy."""
+    return repr(value).removesuffix(".0") if isinstance(value, float) else _written(value)
 
 
 def _written(value: Any) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 
 from rulewright.data import label_of, offer_names, read_like
 from rulewright.explain import RuleTerm, additive_terms, model_of
+from rulewright.governance.policies import point_size
 from rulewright.model import AdditiveRules, ClassModel, DecisionList, RegressionRules, value_text
 from rulewright.rules import Adds, write_number
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 TOP = 4
 _WIDEST = 1e3
 """Points beyond which no cutoff is looked for."""
-_LEAST = 1e-9
+LEAST = 1e-9
 """The least amount of a reason."""
 
 
@@ -150,7 +151,7 @@ def reasons(
     """
     fitted = model_of(model, "reasons")
     table = read_like(X, fitted.schema, fitted.columns)
-    _check_codes(fitted, codes)
+    check_codes(fitted, codes)
     if not has_reasons(fitted):
         raise ValueError(
             "reasons supports additive rules, regression rules and decision lists, not "
@@ -159,14 +160,14 @@ def reasons(
     if isinstance(fitted, DecisionList):
         return _ListReasons(fitted, codes, favourable).of(table, top)
     assert isinstance(fitted, AdditiveRules | RegressionRules)
-    groups = _group_terms(fitted, additive_terms(fitted, "reasons")[1], codes)
+    groups = group_terms(fitted, additive_terms(fitted, "reasons")[1], codes)
     if isinstance(fitted, AdditiveRules):
         return _state(fitted, table, groups, _ClassGoal(fitted, favourable), top)
-    return _state(fitted, table, groups, _NumberGoal(fitted, favourable, cutoff, groups), top)
+    return _state(fitted, table, groups, NumberGoal(fitted, favourable, cutoff, groups), top)
 
 
 @dataclass(frozen=True)
-class _Group:
+class Group:
     """Terms that make one reason, and what they add to each score of an average row."""
 
     terms: tuple[Term, ...]
@@ -175,6 +176,7 @@ class _Group:
 
     @property
     def columns(self) -> tuple[str, ...]:
+        """The columns of the terms."""
         return tuple(dict.fromkeys(name for term in self.terms for name in term.columns))
 
     def effects(self, table: Table) -> FloatArray:
@@ -184,7 +186,7 @@ class _Group:
         return np.asarray(sum(added) - self.usual)
 
 
-def _group_terms(model: Any, terms: Sequence[Term], codes: Sequence[ReasonCode]) -> list[_Group]:
+def group_terms(model: Any, terms: Sequence[Term], codes: Sequence[ReasonCode]) -> list[Group]:
     """Group terms by their code, or by their columns."""
     found: dict[Any, list[Term]] = {}
     for term in terms:
@@ -194,7 +196,7 @@ def _group_terms(model: Any, terms: Sequence[Term], codes: Sequence[ReasonCode])
     total = model.summary.get("total_weight")
     size = model.n_classes or 1
     return [
-        _Group(
+        Group(
             tuple(own),
             key if isinstance(key, ReasonCode) else None,
             np.asarray(sum(_usual(term, total) * term.sizes(size) for term in own)),
@@ -225,7 +227,7 @@ class _ClassGoal:
 
     def __init__(self, model: AdditiveRules, favourable: Any) -> None:
         self.model = model
-        self.fixed = None if favourable is None else _place_of(model, favourable)
+        self.fixed = None if favourable is None else place_of(model, favourable)
         n = len(model.classes)
         self.cutoffs = [self._cutoff(k) for k in range(n)] if n == 2 else [0.0] * n
 
@@ -264,7 +266,7 @@ class _ClassGoal:
         return np.asarray(self.model.decide(scores) == self.wanted)
 
 
-class _NumberGoal:
+class NumberGoal:
     """The favourable side of a cutoff, and how much a row lacks to reach it."""
 
     def __init__(
@@ -272,12 +274,12 @@ class _NumberGoal:
         model: RegressionRules,
         favourable: Any,
         cutoff: float | None,
-        groups: Sequence[_Group],
+        groups: Sequence[Group],
     ) -> None:
         if favourable not in (None, "high", "low"):
             raise ValueError(f"favourable={favourable!r}: use 'high' or 'low' for regression")
         usual = model.intercept + sum(float(group.usual[0]) for group in groups)
-        self.cutoff = usual if cutoff is None else float(cutoff)
+        self.cutoff = usual if cutoff is None else model.score_of(float(cutoff))
         self.side = {"high": 1.0, "low": -1.0}.get(favourable)
 
     def start(self, scores: FloatArray) -> tuple[BoolArray, FloatArray]:
@@ -298,8 +300,8 @@ class _NumberGoal:
 def _state(
     model: RuleModel,
     table: Table,
-    groups: Sequence[_Group],
-    goal: _ClassGoal | _NumberGoal,
+    groups: Sequence[Group],
+    goal: _ClassGoal | NumberGoal,
     top: int,
 ) -> list[tuple[StatedReason, ...]]:
     """State the groups that bring each row nearer to its goal if they add what is usual."""
@@ -308,23 +310,25 @@ def _state(
     before = goal.distance(scores)
     changed = [scores - group.effects(table) for group in groups]
     amounts = np.array([before - goal.distance(one) for one in changed]).reshape(-1, len(table))
+    amounts /= point_size(model)
     flips = np.array([goal.reached(one) for one in changed]).reshape(-1, len(table))
     unit = "points" if isinstance(model, ClassModel) else ""
+    ordered = np.argsort(-np.round(amounts, 9), axis=0, kind="stable")
     found: list[tuple[StatedReason, ...]] = []
     for row in range(len(table)):
-        order = np.argsort(-amounts[:, row], kind="stable")[: top if lacks[row] else 0].tolist()
+        order = ordered[: top if lacks[row] else 0, row].tolist()
         found.append(
             tuple(
                 _stated(groups[g], table, row, float(amounts[g, row]), bool(flips[g, row]), unit)
                 for g in order
-                if amounts[g, row] > _LEAST
+                if amounts[g, row] > LEAST
             )
         )
     return found
 
 
 def _stated(
-    group: _Group, table: Table, row: int, amount: float, flips: bool, unit: str
+    group: Group, table: Table, row: int, amount: float, flips: bool, unit: str
 ) -> StatedReason:
     numbers = tuple(sorted(term.number for term in group.terms if isinstance(term, RuleTerm)))
     code, text = _words(group.code, table, group.columns, row)
@@ -345,7 +349,7 @@ class _ListReasons:
 
     def __init__(self, model: DecisionList, codes: Sequence[ReasonCode], favourable: Any) -> None:
         self.model, self.codes = model, codes
-        self.fixed = None if favourable is None else _place_of(model, favourable)
+        self.fixed = None if favourable is None else place_of(model, favourable)
         said = [rule.outcome.distribution for rule in model.rules]  # type: ignore[union-attr]
         self.says = np.array([*said, model.default])
         self.chosen = model.decide(self.says)
@@ -381,10 +385,11 @@ class _ListReasons:
             number = self.model.numbers[i]
             code, text = _words(_code_of(self.codes, number, columns), table, columns, row)
             found.append(StatedReason(text, amount, flips, (number,), columns, code, "probability"))
-        return tuple([one for one in found if one.flips or one.amount > _LEAST][:top])
+        return tuple([one for one in found if one.flips or one.amount > LEAST][:top])
 
 
-def _place_of(model: ClassModel, favourable: Any) -> int:
+def place_of(model: ClassModel, favourable: Any) -> int:
+    """Return the position of the favourable class."""
     name = label_of(favourable)
     if name not in model.class_names:
         offer = offer_names(name, model.class_names)
@@ -392,7 +397,8 @@ def _place_of(model: ClassModel, favourable: Any) -> int:
     return model.class_names.index(name)
 
 
-def _check_codes(model: RuleModel, codes: Sequence[ReasonCode]) -> None:
+def check_codes(model: RuleModel, codes: Sequence[ReasonCode]) -> None:
+    """Raise a ValueError for codes of columns or rules that the model does not have."""
     for code in codes:
         for name in code.columns:
             if name not in model.schema:

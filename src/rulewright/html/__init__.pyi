@@ -7,6 +7,7 @@ from .views import draw_key as draw_key
 from .views import draw_move as draw_move
 from .views import lines as lines
 from .views import note as note
+from .views import page as page
 from .views import style_of as style_of
 from .views import table as table
 from .views import view as view

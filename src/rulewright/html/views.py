@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
 
+_PAGE = (
+    '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+    '<meta name="viewport" content="width=device-width"><title>{title}</title>'
+    "<style>:root {{ color-scheme: light dark; }} body {{ max-width: 72em; margin: 2em auto; "
+    "padding: 0 1em; font-family: system-ui, sans-serif; }}</style>"
+    "</head><body>\n<h1>{title}</h1>\n{body}\n</body></html>\n"
+)
+
+
 @cache
 def style_of(name: str) -> Markup:
     """Return a style sheet of this room: "view", or "bars" on a page that defines colours.
@@ -33,6 +42,11 @@ def view(*parts: str | None) -> str:
     bars = Markup(".rulewright {{\n{}}}\n").format(style_of("bars"))
     style = Markup("<style>\n{}{}</style>").format(bars, style_of("view"))
     return str(Markup('<div class="rulewright">{}\n{}\n</div>').format(style, blocks))
+
+
+def page(title: str, body: str) -> str:
+    """Write a whole page around a view; it needs no network and no other file."""
+    return str(Markup(_PAGE).format(title=title, body=Markup(body)))
 
 
 def bold(text: str) -> Markup:

@@ -60,7 +60,7 @@ def direction(model: RuleModel, rule: Rule) -> Direction:
     """Return which way a rule moves the prediction, and how far."""
     outcome, n_classes = rule.outcome, len(model.head_names)
     amount = outcome.value - (outcome.otherwise if isinstance(outcome, Adds) else 0.0)
-    if n_classes > 2:
+    if n_classes not in (0, 2):
         return Direction(amount, rule.head.first % N_LOOKS)
     if n_classes == 2 and rule.head.first != class_of_interest(model):
         amount = -amount

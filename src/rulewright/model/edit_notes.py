@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import TYPE_CHECKING
 
 from rulewright.model.text import escape_line
@@ -26,3 +28,11 @@ def describe_edits(model: RuleModel) -> list[str]:
         who, why = f" by {who}" if who else "", f" ({why})" if why else ""
         lines.append(f"{number}. {when[:10]}{who}: {text}{why}")
     return lines
+
+
+def hash_model(model: RuleModel) -> str:
+    """Return SHA-256 of a model without its edit log."""
+    content = model.content()
+    notes = {name: note for name, note in content["summary"].items() if name != EDITS_NOTE}
+    text = json.dumps({**content, "summary": notes}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()

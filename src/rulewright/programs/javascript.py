@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rulewright.data import FIRST, LAST, WEEKDAYS, ColumnSchema, label_value, optional
 from rulewright.programs.program import ClassProgram, Program
-from rulewright.programs.rowwise import RowWriter
+from rulewright.programs.rowwise import RowWriter, keep_used
 from rulewright.programs.target import Answer, CannotRunError, ExportTarget, Rows, n_rows
 
 if TYPE_CHECKING:
@@ -35,7 +35,22 @@ _MODULE = """// A rule model exported by rulewright; it needs nothing but JavaSc
 const {function} = (() => {{
   "use strict";
 {tables}
-  function get(row, name) {{
+  // The rules: a missing number is NaN, a missing label null.
+  const rules = ({variables}) => {{
+{statements}    return {{
+{outputs}    }};
+  }};
+
+  // Reads the columns that the rules use, and checks them.
+  const checked = (row) => [{columns}];
+
+{helpers}
+
+  return (row) => rules(...checked(row));
+}})();
+if (typeof module === "object" && module.exports) module.exports = {function};
+"""
+_HELPERS = """  function get(row, name) {{
     const value = Object.prototype.hasOwnProperty.call(row, name) ? row[name] : null;
     return value === undefined || value !== value ? null : value;
   }}
@@ -46,7 +61,9 @@ const {function} = (() => {{
   }}
 
   const SPACE = "[ \\t\\n\\r\\f\\v]*";
+
   const WHOLE = new RegExp("^" + SPACE + "[-+]?\\\\d+" + SPACE + "$");
+
   const DECIMAL = new RegExp(
     "^" + SPACE + "[-+]?(\\\\d+\\\\.?\\\\d*|\\\\.\\\\d+)(e[-+]?\\\\d+)?" + SPACE + "$", "i");
 
@@ -168,21 +185,9 @@ const {function} = (() => {{
   function far(pairs, value, others) {{
     const pair = pairs.find((pair) => pair[0] === value);
     return pair ? pair[1] : others;
-  }}
-
-  // Reads the columns that the rules use, and checks them.
-  const checked = (row) => [{columns}];
-
-  // The rules: a missing number is NaN, a missing label null.
-  const rules = ({variables}) => {{
-{statements}    return {{
-{outputs}    }};
-  }};
-
-  return (row) => rules(...checked(row));
-}})();
-if (typeof module === "object" && module.exports) module.exports = {function};
-"""
+  }}"""
+"""What reads values: a module has the parts that it needs."""
+_DEFINED = re.compile(r"^  (?:function|const) (\w+)", re.MULTILINE)
 
 
 def write_javascript(program: Program, function: str = "predict") -> str:
@@ -192,19 +197,19 @@ def write_javascript(program: Program, function: str = "predict") -> str:
     writer = _JavaScriptWriter(program)
     statements = "".join(writer.statements())
     tables = "".join(f"  const {name} = [{value}];\n" for value, name in writer.tables.items())
-    outputs = {"prediction": writer.value(program.scores)}
+    outputs = {name: writer.value(node) for name, node in program.numbers.items()}
     if isinstance(program, ClassProgram):
         outputs = _of_classes(program, writer)
         tables = f"  const LABELS = {writer.literal(list(program.labels))};\n{tables}"
+    columns = "".join(f"\n    {value}," for value in writer.columns())
+    helpers = _HELPERS.format(weekdays=json.dumps(WEEKDAYS), first=FIRST, last=LAST)
+    kept = keep_used(helpers.split("\n\n"), f"{columns}{statements}{outputs}", _DEFINED)
     return _MODULE.format(
-        weekdays=json.dumps(WEEKDAYS),
-        first=FIRST,
-        last=LAST,
         function=function,
         returned=", ".join(outputs),
         tables=tables,
-        columns="".join(f"\n    {value}," for value in writer.columns())
-        + ("\n  " if writer.variables else ""),
+        helpers="\n\n".join(kept),
+        columns=columns + ("\n  " if writer.variables else ""),
         variables=", ".join(writer.variables.values()),
         statements=statements,
         outputs="".join(f"      {key}: {value},\n" for key, value in outputs.items()),
@@ -234,7 +239,8 @@ def _run(write: Callable[..., str], program: Program, rows: Rows) -> tuple[list[
     text = json.dumps(json.dumps(lines))
     found = json.loads(engine.eval(f"JSON.stringify(JSON.parse({text}).map(predict))"))
     if not isinstance(program, ClassProgram):
-        return [Answer.number(float(answer["prediction"])) for answer in found], []
+        answers = [[float(answer[name]) for name in program.numbers] for answer in found]
+        return [Answer.numbers(program, values) for values in answers], []
     return [
         Answer(
             list(map(float, answer["scores"])),  # JSON writes large ones as whole numbers

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import builtins
+import re
 from keyword import iskeyword, kwlist
 from typing import TYPE_CHECKING, Any
 
 from rulewright.data import FIRST, LAST, WEEKDAYS
 from rulewright.programs.program import ClassProgram, Program
-from rulewright.programs.rowwise import RowWriter
+from rulewright.programs.rowwise import RowWriter, keep_used
 from rulewright.programs.target import Answer, ExportTarget, Rows, n_rows
 
 if TYPE_CHECKING:
@@ -16,17 +17,39 @@ if TYPE_CHECKING:
 
 
 _IMPORTED = ("exp", "bisect_left", "re", "datetime")
-_MODULE = '''"""A rule model exported by rulewright; it needs nothing but Python."""
+_IMPORTS = (
+    "import datetime",
+    "import re",
+    "from bisect import bisect_left",
+    "from math import exp",
+)
+_TITLE = '"""A rule model exported by rulewright; it needs nothing but Python."""'
+_MODEL = '''{tables}
 
-import datetime
-import re
-from bisect import bisect_left
-from math import exp
+def _rules({variables}):
+    """Apply the rules: a missing number is NaN, a missing label None."""
+{statements}    return {outputs}
 
-{tables}
-_NUMBER = re.compile(r"\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)(e[+-]?\\d+)?\\s*", re.ASCII | re.IGNORECASE)
+
+def _checked(row):
+    """Read the columns that the rules use, and check them."""
+    return ({columns})
+
+
+def _answers(row):
+    """Return all answers for a row."""
+    return _rules(*_checked(row))
+'''
+
+_HELPERS = '''_NUMBER = re.compile(r"\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?\\s*", re.ASCII)
+
+
 _WHOLE = re.compile(r"\\s*[+-]?\\d+\\s*", re.ASCII)
+
+
 _MOMENTS = {{"date", "datetime", "Timestamp", "datetime64"}}
+
+
 _NUMBERS = {{"int", "float", "Decimal", "Fraction", "integer", "floating"}}
 
 
@@ -179,23 +202,9 @@ def _far(pairs, value, others):
     for label, number in pairs:
         if label == value:
             return number
-    return others
-
-
-def _checked(row):
-    """Read the columns that the rules use, and check them."""
-    return ({columns})
-
-
-def _rules({variables}):
-    """Apply the rules: a missing number is NaN, a missing label None."""
-{statements}    return {outputs}
-
-
-def _answers(row):
-    """Return all answers for a row."""
-    return _rules(*_checked(row))
-'''
+    return others'''
+"""What reads values: a module has the parts that it needs."""
+_DEFINED = re.compile(r"^(?:def )?(_\w+)", re.MULTILINE)
 
 _OF_NUMBER = '''
 
@@ -204,7 +213,14 @@ def {function}(row):
 
     A value that is absent, None or NaN is missing.
     """
-    return _answers(row)
+    return _answers(row){item}
+'''
+
+_DERIVED = '''
+
+def {function}_{name}(row):
+    """Return {name} of a row."""
+    return _answers(row)[{place}]
 '''
 
 _OF_CLASSES = '''
@@ -246,11 +262,8 @@ def write_python(program: Program, function: str | None = None) -> str:
     writer = _PythonWriter(program)
     statements = "".join(writer.statements())
     outputs = ", ".join(map(writer.value, program.outputs))
-    source = _MODULE.format(
-        weekdays=list(WEEKDAYS),
-        first=FIRST,
-        last=LAST,
-        tables="".join(f"{name} = ({value})\n" for value, name in writer.tables.items()),
+    source = _MODEL.format(
+        tables="".join(f"\n{name} = ({value})" for value, name in writer.tables.items()),
         columns="".join(f"\n        {value}," for value in writer.columns())
         + ("\n    " if writer.variables else ""),
         variables=", ".join(writer.variables.values()),
@@ -258,12 +271,33 @@ def write_python(program: Program, function: str | None = None) -> str:
         outputs=outputs,
     )
     if not isinstance(program, ClassProgram):
-        return source + _OF_NUMBER.format(function=function)
+        return _add_helpers(source + _write_numbers(program, function))
     source += _OF_CLASSES.format(labels=list(program.labels), function=function)
     flags = enumerate(program.flags, start=3)
-    return source + "".join(
-        _FLAG.format(function=function, flag=flag, place=place) for place, flag in flags
+    return _add_helpers(
+        source
+        + "".join(_FLAG.format(function=function, flag=flag, place=place) for place, flag in flags)
     )
+
+
+def _write_numbers(program: Program, function: str) -> str:
+    """Write the function of the prediction, and one for each further number."""
+    _, *others = program.numbers
+    source = _OF_NUMBER.format(function=function, item="[0]" if others else "")
+    return source + "".join(
+        _DERIVED.format(function=function, name=name, place=place)
+        for place, name in enumerate(others, start=1)
+    )
+
+
+def _add_helpers(source: str) -> str:
+    """Write the imports and the helpers that a module needs around its text."""
+    helpers = _HELPERS.format(weekdays=list(WEEKDAYS), first=FIRST, last=LAST)
+    kept = keep_used(helpers.split("\n\n\n"), source, _DEFINED)
+    source = "\n\n\n".join([source.rstrip("\n"), *kept])
+    words = set(re.findall(r"\w+", source))
+    imports = [line for line in _IMPORTS if line.split()[-1] in words]
+    return "\n".join([_TITLE, *([""] if imports else []), *imports, source, ""])
 
 
 def _run(write: Callable[..., str], program: Program, rows: Rows) -> tuple[list[Answer], list[str]]:
@@ -274,7 +308,8 @@ def _run(write: Callable[..., str], program: Program, rows: Rows) -> tuple[list[
     for i in range(n_rows(rows)):
         row = {name: values[i] for name, values in rows.items()}
         if not isinstance(program, ClassProgram):
-            answers.append(Answer.number(space["predict"](row)))
+            names = ("predict", *(f"predict_{name}" for name in [*program.numbers][1:]))
+            answers.append(Answer.numbers(program, [space[name](row) for name in names]))
             continue
         scores, _, _, *flags = space["_answers"](row)
         chances = space["predict_proba"](row)

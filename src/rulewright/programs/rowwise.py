@@ -6,6 +6,7 @@ parameters are the values of the columns.
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,18 @@ if TYPE_CHECKING:
 
 TERMS = 50
 """Terms of a sum that are written in one expression: languages limit how deep it may nest."""
+_USED = re.compile(r"\w+(?=\()|\b_?[A-Z]+\b")
+"""Functions that are called, and constants."""
+
+
+def keep_used(parts: Sequence[str], text: str, defined: re.Pattern[str]) -> list[str]:
+    """Return the parts whose names a text uses, directly or through other parts, in their order."""
+    names = [set(defined.findall(part)) for part in parts]
+    used, kept = set(_USED.findall(text)), set[int]()
+    while new := {k for k, own in enumerate(names) if own & used} - kept:
+        kept |= new
+        used.update(*(_USED.findall(parts[k]) for k in new))
+    return [parts[k] for k in sorted(kept)]
 
 
 class RowWriter(Writer):

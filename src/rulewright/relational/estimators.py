@@ -17,6 +17,7 @@ from rulewright.estimators import (
     Integer,
     Parameter,
     Real,
+    WeightMeaning,
     check_parameters,
 )
 from rulewright.relational.choosing import DEFAULT_FUNCTIONS, ChoiceSettings, choose_columns
@@ -104,7 +105,15 @@ class _RelationalEstimator(RelationalModel):
         default=False,
     )
 
-    def fit(self, X: Relations, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Relations,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        weights: WeightMeaning = "importance",
+    ) -> Self:
         """Derive columns from related tables and learn a rule model.
 
         Parameters
@@ -116,6 +125,10 @@ class _RelationalEstimator(RelationalModel):
             Target of the instances; by default the target of the relations.
         sample_weight : array-like, optional
             Weights of the instances.
+        groups : array-like, optional
+            Group of each instance; folds, subsamples and figures of the learner respect it.
+        weights : {"importance", "counts"}
+            Whether an instance of weight 2 is one observation, or two.
 
         Returns
         -------
@@ -132,7 +145,7 @@ class _RelationalEstimator(RelationalModel):
             )
         self._check_target(table, y)
         learner = self.DEFAULT() if self.estimator is None else clone(self.estimator)
-        self.estimator_ = learner.fit(table, y, sample_weight)
+        self.estimator_ = learner.fit(table, y, sample_weight, groups=groups, weights=weights)
         self.recipe_, self.model_ = recipe, self.estimator_.model_
         self.n_features_in_ = relations.shape[1]
         return self

@@ -1,11 +1,11 @@
 from .answers import N_ROWS as N_ROWS
-from .answers import answers_on as answers_on
 from .answers import ask_model as ask_model
-from .answers import is_learned_from as is_learned_from
 from .answers import join_answers as join_answers
 from .answers import read_report_rows as read_report_rows
 from .answers import with_positive as with_positive
 from .answers import with_precisions as with_precisions
+from .card import card_html as card_html
+from .card import write_card as write_card
 from .curves import Confusion as Confusion
 from .curves import confusion_of as confusion_of
 from .curves import drawn_classes as drawn_classes
@@ -13,8 +13,6 @@ from .curves import evaluation as evaluation
 from .figures import Axis as Axis
 from .figures import ChartLine as ChartLine
 from .figures import LineChart as LineChart
-from .groups import GroupLine as GroupLine
-from .groups import GroupTable as GroupTable
 from .insight import size_drawings as size_drawings
 from .page import file_notes as file_notes
 from .page import report_html as report_html

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rulewright.data import Derivable, Table, open_table, read_like
-from rulewright.evidence import Answers, ClassAnswers, NumberAnswers
-from rulewright.explain import EvaluatedRows
-from rulewright.model import (
-    ClassModel,
-    LowestCost,
-    RuleModel,
-    class_of_interest,
-    escape_line,
-    read_class,
-)
+from rulewright.evidence import Answers, ClassAnswers, NumberAnswers, SurvivalAnswers
+from rulewright.explain import EvaluatedRows, answers_on
+from rulewright.model import RuleModel, read_class
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,25 +24,6 @@ N_ROWS = 100
 def ask_model(model: RuleModel, table: Table, origin: str) -> Answers:
     """Ask a model about rows with a target."""
     return answers_on(EvaluatedRows(model, table), origin)
-
-
-def answers_on(rows: EvaluatedRows, origin: str) -> Answers:
-    """Return the answers on rows with a target."""
-    model, table = rows.model, rows.table
-    if not isinstance(model, ClassModel):
-        return NumberAnswers(origin, table.known_numbers.values, model.predict(table), rows.weights)
-    codes, scores = rows.codes, rows.scores
-    return ClassAnswers(
-        origin,
-        tuple(map(escape_line, model.class_names)),
-        codes,
-        model.probabilities(scores),
-        model.decide(scores),
-        rows.weights,
-        model.flags(scores),
-        model.decision.costs if isinstance(model.decision, LowestCost) else None,
-        positive=class_of_interest(model),
-    )
 
 
 def with_positive(answers: Answers, positive: Any, option: str = "positive") -> Answers:
@@ -81,20 +55,28 @@ def join_answers(parts: Sequence[Answers], places: Places, origin: str) -> Answe
     def all_of(name: str) -> Any:
         return np.concatenate([getattr(part, name) for part in parts])[order]
 
+    groups = None if first.groups is None else all_of("groups")
     if isinstance(first, NumberAnswers):
-        return NumberAnswers(origin, *map(all_of, ("truth", "predicted", "weights")))
+        if isinstance(first, SurvivalAnswers):  # each model has times of its own
+            first = replace(first, survival=None, times=())
+        names = [one.name for one in fields(first) if one.name != "groups"]
+        per_row = [name for name in names if isinstance(getattr(first, name), np.ndarray)]
+        joined = {name: all_of(name) for name in per_row}
+        return replace(first, origin=origin, groups=groups, **joined)
     said = [part.flags for part in parts if isinstance(part, ClassAnswers)]
     return replace(
         first,
         origin=origin,
+        groups=groups,
         **{name: all_of(name) for name in ("codes", "probabilities", "chosen", "weights")},
         flags={name: np.concatenate([one[name] for one in said])[order] for name in first.flags},
     )
 
 
-def read_report_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Table:
+def read_report_rows(
+    model: RuleModel, X: Any, y: Any, sample_weight: Any, groups: Any = None
+) -> Table:
     """Read rows with all columns of the model that they have, and with their target."""
-    task: Any = "classification" if isinstance(model, ClassModel) else "regression"
     if isinstance(X, Derivable):
         X = X.derive(model.schema)
     given = X if isinstance(X, Table) else open_table(X)
@@ -103,15 +85,5 @@ def read_report_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Ta
         needed |= set(given.names) & set(model.schema.names)
     else:
         needed |= set(model.schema.names)
-    return read_like(given, model.schema, needed, target=y, weights=sample_weight, task=task)
-
-
-def is_learned_from(rows: EvaluatedRows) -> bool:
-    """Return whether a model was learned from these rows: whether all counts are equal."""
-    counted = [rule.coverage for rule in rows.model.rules]
-    if not counted or {one.rows for one in counted} & {"left out", "given"}:
-        return False
-    if rows.model.summary.get("n_rows") != len(rows):
-        return False
-    found = [rows.weights[rows.inside(i)].sum() for i in range(len(counted))]
-    return bool(np.allclose(found, [one.support for one in counted], rtol=1e-6))
+    rows = {"target": y, "weights": sample_weight, "groups": groups}
+    return read_like(given, model.schema, needed, task=model.task, **rows)

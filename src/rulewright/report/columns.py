@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from rulewright.explain import ColumnSteps, Step, merge_column_steps
-from rulewright.html import cut_line, draw_bar, draw_move
-from rulewright.model import AdditiveRules, RegressionRules, class_of_interest, escape_line
-from rulewright.report.figures import N_LOOKS, Axis, ChartLine, LineChart
-from rulewright.report.numbers import (
+from rulewright.evidence import (
     format_number,
     format_percent,
     format_signed_number,
     write_interval,
     write_threshold,
 )
+from rulewright.explain import ColumnSteps, Step, merge_column_steps
+from rulewright.html import cut_line, draw_bar, draw_move
+from rulewright.model import AdditiveRules, RegressionRules, class_of_interest, escape_line
+from rulewright.report.figures import N_LOOKS, Axis, ChartLine, LineChart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -185,8 +185,7 @@ def _observe(model: RuleModel, rows: EvaluatedRows, inside: BoolArray, scores: S
     if rows.table.target is None or not weights.sum():
         return ""
     if not model.head_names:
-        numbers = rows.table.known_numbers.values[inside]
-        return format_number(float(np.average(numbers, weights=weights)))
+        return format_number(rows.table.known_numbers.take(inside).average(weights))
     shown = int(np.argmax(scores.weights[0]))
     return format_percent(float(np.average(rows.codes[inside] == shown, weights=weights)))
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import Finding, Table, examine
-from rulewright.explain import EvaluatedRows
+from rulewright.explain import EvaluatedRows, answers_on, is_learned_from
+from rulewright.governance import GroupTable, Proof, Proofs, group_tables
 from rulewright.model import (
     RuleModel,
     describe_edits,
@@ -24,10 +25,9 @@ from rulewright.model import (
     title_of,
 )
 from rulewright.report import insight
-from rulewright.report.answers import answers_on, is_learned_from, with_positive, with_precisions
+from rulewright.report.answers import with_positive, with_precisions
 from rulewright.report.columns import ColumnView, column_views
 from rulewright.report.data_summary import DataSummary, data_summary
-from rulewright.report.groups import GroupTable, group_tables
 from rulewright.report.headline import cautions, headline, name_target
 from rulewright.report.performance import Performance, performance
 from rulewright.report.rule_lines import COUNTED_ON, RuleLine, covered_examples, rule_lines
@@ -86,6 +86,7 @@ class Content:
     decides: bool
     columns: list[ColumnView]
     groups: list[GroupTable]
+    policies: tuple[Proof, ...]
     says: list[list[list[str]]]
     data: DataSummary
     has_data: bool
@@ -128,6 +129,7 @@ def content_of(
     positive: Any = None,
     precisions: Sequence[float] = (),
     by: Mapping[str, Column] | None = None,
+    policies: Proofs | None = None,
     target: str = "",
 ) -> Content:
     """Collect the content of a report; see ``write_report``."""
@@ -164,7 +166,8 @@ def content_of(
         keys=draw_keys(model, range(len(model.rules)), target),
         decides=model.decides,
         columns=columns,
-        groups=group_tables(model, answers, dict(by or {}), target or "value"),
+        groups=group_tables(answers, dict(by or {}), target or "value"),
+        policies=() if policies is None else policies.proofs,
         says=paragraphs(
             [
                 *model.preamble().splitlines(),

@@ -106,7 +106,9 @@ def calibration_curve(answers: ClassAnswers) -> Curve:
         weights = answers.weights[bins == b]
         share = float(np.average(right[bins == b], weights=weights))
         mean = float(np.average(chance[bins == b], weights=weights))
-        points.append((mean, share, *share_interval(share, weights), weights.sum()))
+        groups = None if answers.groups is None else answers.groups[bins == b]
+        ends = share_interval(share, weights, groups, right[bins == b])
+        points.append((mean, share, *ends, weights.sum()))
     return Curve("", *np.array(points).T)
 
 

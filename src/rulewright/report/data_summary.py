@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.data import UNSEEN_CODE, Column, Finding, Table, Target, label_of
-from rulewright.evidence import Answers, ClassAnswers
+from rulewright.evidence import Answers, ClassAnswers, format_number
 from rulewright.html import cut_line
 from rulewright.model import RuleModel, escape_line, write_count
-from rulewright.report.numbers import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

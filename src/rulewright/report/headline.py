@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.evidence import ClassAnswers
+from rulewright.evidence import ClassAnswers, format_number, format_percent
 from rulewright.html import cut_line
 from rulewright.model import write_count
-from rulewright.report.numbers import format_number, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

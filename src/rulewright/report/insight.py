@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.evidence import BRIER, name_figure
+from rulewright.evidence import BRIER, format_number, name_figure
 from rulewright.explain import importance
 from rulewright.html import cut_line
 from rulewright.model import (
@@ -19,7 +19,6 @@ from rulewright.model import (
     write_count,
 )
 from rulewright.report.figures import Axis, ChartLine, Drawing, LineChart, bars
-from rulewright.report.numbers import format_number
 from rulewright.trust import certificate
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from markupsafe import Markup
 
 from rulewright import html
 from rulewright.data import Finding, optional, replace_file
+from rulewright.evidence import format_number, format_percent
+from rulewright.governance import Policy, Proofs, group_columns, prove
 from rulewright.model import RuleModel, write_count
 from rulewright.report.answers import N_ROWS, read_report_rows
 from rulewright.report.content import Content, content_of
-from rulewright.report.groups import group_columns
-from rulewright.report.numbers import format_number, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,6 +40,7 @@ def report_html(
     y: Any = None,
     *,
     sample_weight: Any = None,
+    groups: Any = None,
     title: str = "",
     origin: str = "",
     fresh: bool = True,
@@ -50,6 +51,7 @@ def report_html(
     positive: Any = None,
     precisions: Sequence[float] = (),
     by: str | Sequence[str] | Mapping[str, Any] = (),
+    policies: Proofs | Policy | Sequence[Policy] = (),
 ) -> str:
     """Describe a model, how well it predicts, and the data, as one HTML page.
 
@@ -68,6 +70,9 @@ def report_html(
         with.
     sample_weight : array-like or str, optional
         Weights of the rows, or the name of their column in X.
+    groups : array-like or str, optional
+        Group of each row, such as its customer, or the name of the column in X: intervals count
+        groups.
     title : str
         Title of the page; by default it names the target.
     origin : str
@@ -92,6 +97,8 @@ def report_html(
         Columns of X whose groups get figures of their own, such as ``by=["region"]``, or values of
         the rows by name. The model need not use them. Numbers with many values are divided at
         their quartiles.
+    policies : Policy, sequence of Policy or Proofs, optional
+        Policies to prove, or their proofs; see ``rulewright.governance.prove``.
 
     Returns
     -------
@@ -112,7 +119,7 @@ def report_html(
     if isinstance(X, str | os.PathLike):
         noted |= file_notes("data", X)
         origin = origin or os.path.basename(os.fspath(X))
-    table = None if X is None else read_report_rows(model, X, y, sample_weight)
+    table = None if X is None else read_report_rows(model, X, y, sample_weight, groups)
     content = content_of(
         model,
         table,
@@ -127,6 +134,7 @@ def report_html(
         positive=positive,
         precisions=precisions,
         by=group_columns(X, model, by),
+        policies=policies if isinstance(policies, Proofs) else prove(model, policies),
         target=_name_of(y),
     )
     return render_page(content)

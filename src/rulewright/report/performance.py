@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from rulewright.data import draw_one_each
 from rulewright.evidence import (
     Answers,
     ClassAnswers,
@@ -13,6 +14,7 @@ from rulewright.evidence import (
     Measure,
     NumberAnswers,
     RecallAt,
+    format_number,
     measures,
     rank_interest,
 )
@@ -30,7 +32,6 @@ from rulewright.report.curves import (
     roc_curves,
 )
 from rulewright.report.figures import Axis, ChartLine, LineChart, percent_text
-from rulewright.report.numbers import format_number
 from rulewright.trust import ThresholdTable, certify_held_out, tabulate_thresholds
 
 _SHOWN_POINTS = 600
@@ -155,8 +156,9 @@ def _notes(answers: ClassAnswers, *, fresh: bool) -> list[str]:
         )
         notes.append(share + wrong + " (the figures here count all rows)")
     if fresh and len(np.unique(answers.weights)) == 1:
-        predicted = np.ones(len(answers.codes), dtype=np.bool_)
-        bound = certify_held_out(answers.wrong, predicted, 0.05).error
+        drawn = slice(None) if answers.groups is None else draw_one_each(answers.groups)
+        errors = answers.wrong[drawn]
+        bound = certify_held_out(errors, np.ones(len(errors), dtype=np.bool_), 0.05).error
         notes.append(
             f"with 95 % confidence at most {percent_text(bound.value)} of new rows from the same "
             "source are predicted wrongly (exact binomial bound)"

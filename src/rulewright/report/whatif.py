@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import Column, Table, label_of
+from rulewright.evidence import format_number
 from rulewright.explain import (
     Counterfactuals,
     EvaluatedRows,
@@ -24,7 +25,6 @@ from rulewright.explain import (
 )
 from rulewright.model import ClassModel, RuleModel, class_of_interest, escape_line
 from rulewright.programs import Constant, Program, Term, TermSums, write_javascript
-from rulewright.report.numbers import format_number
 from rulewright.report.rule_lines import order_by_use
 from rulewright.rules import Adds, Head, Not
 

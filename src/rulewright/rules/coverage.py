@@ -40,7 +40,14 @@ COVERAGE = Fields(
     },
 )
 NUMBER_COVERAGE = Fields(
-    {"rows": _ROWS_PART, "support": WEIGHT, "mean": NUMBER, "deviation": WEIGHT}
+    {"rows": _ROWS_PART, "support": WEIGHT, "mean": NUMBER, "deviation": WEIGHT},
+    {
+        "effective": described(
+            "Effective number of observations; without it, the support is a number of rows.", WEIGHT
+        ),
+        "events": described("Weighted events of the covered rows; the mean is their rate.", WEIGHT),
+        "exposure": described("Weighted exposure, or time at risk, of the covered rows.", WEIGHT),
+    },
 )
 
 INSIDE = 0.2
@@ -71,7 +78,8 @@ class Coverage:
     corrected : tuple of float, optional
         Class weights with the corrected shares, which sum to as many rows as have the corrected
         interval by counting alone: of "outside" those outside, of "corrected" fewer than the
-        support. Coverages of older files have them as their class weights: nothing was counted.
+        support, of weighted or grouped rows the effective number. Coverages of older files have
+        them as their class weights: nothing was counted.
     """
 
     support: float
@@ -217,18 +225,42 @@ class NumberCoverage:
         Weighted mean and standard deviation of the numbers of the covered rows.
     rows : {"training", "outside", "corrected", "left out", "given"}
         On which rows it was counted.
+    effective : float, optional
+        Effective number of observations, for the interval of the mean; None: the support.
+    events, exposure : float, optional
+        Of rates: weighted events and exposure. The mean is their quotient, and the deviation that
+        of a Poisson rate.
     """
 
     support: float
     mean: float
     deviation: float
     rows: Rows = "training"
+    effective: float | None = None
+    events: float | None = None
+    exposure: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "support", _weight(self.support, "support of a rule"))
         object.__setattr__(self, "mean", finite_number(self.mean, "mean of a rule"))
         object.__setattr__(self, "deviation", _weight(self.deviation, "deviation of a rule"))
         _check_rows(self.rows)
+        if self.effective is not None:
+            object.__setattr__(self, "effective", _weight(self.effective, "effective support"))
+        if (self.events is None) != (self.exposure is None):
+            raise ValueError("a rule with events needs their exposure, and the reverse")
+        for name in ("events", "exposure"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _weight(value, f"{name} of a rule"))
+
+    @classmethod
+    def of_rate(
+        cls, support: float, events: float, exposure: float, rows: Rows = "training"
+    ) -> NumberCoverage:
+        """Return the coverage of rows with events and exposure."""
+        rate = events / exposure if exposure else 0.0
+        deviation = math.sqrt(events * support) / exposure if exposure else 0.0
+        return cls(support, rate, deviation, rows, events=events, exposure=exposure)
 
     @classmethod
     def of(
@@ -242,8 +274,9 @@ class NumberCoverage:
 
     @property
     def mean_interval(self) -> tuple[float, float]:
-        """The 95 percent interval of the mean, with weights read as counts of rows."""
-        half = _Z * self.deviation / math.sqrt(self.support) if self.support else math.nan
+        """The 95 percent interval of the mean, by the effective number of rows."""
+        n_rows = self.support if self.effective is None else self.effective
+        half = _Z * self.deviation / math.sqrt(n_rows) if n_rows else math.nan
         return self.mean - half, self.mean + half
 
     @property
@@ -256,7 +289,9 @@ class NumberCoverage:
 
     def to_json(self) -> dict[str, Any]:
         """Return the coverage as plain data."""
-        return {name: getattr(self, name) for name in NUMBER_COVERAGE.needed}
+        found = {name: getattr(self, name) for name in NUMBER_COVERAGE.needed}
+        known = ((name, getattr(self, name)) for name in NUMBER_COVERAGE.optional)
+        return found | {name: value for name, value in known if value is not None}
 
 
 def coverage_from_json(obj: object) -> Coverage | NumberCoverage:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rulewright.encoding import Test
-    from rulewright.estimators import BoostingSettings
-    from rulewright.rules import Head
+    from rulewright.estimators import BoostingSettings, RuleSettings
+    from rulewright.rules import Adds, Head
     from rulewright.scale.coding import Coding
     from rulewright.scale.parts import KeptObjects
 
@@ -87,9 +87,11 @@ class PartedRows:
         loss = -float(weights @ log_p) + float(self._in_units(self.aside_steps))
         return loss / float(weights.sum())
 
-    def start_pruning(self, kind: str | None, required: ByteArray) -> Pruning[Blocks]:
+    def start_pruning(
+        self, kind: str | None, required: ByteArray, hurries: bool
+    ) -> Pruning[Blocks]:
         """Return the pruning of rules: only prefixes have sums that can be added."""
-        return PrefixPruning(required, self._sum_prefixes) if kind else Pruning(required)
+        return PrefixPruning(required, self._sum_prefixes, hurries) if kind else Pruning(required)
 
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, Blocks]:
         """Grow a rule on the next draw; return it with the drawn blocks."""
@@ -102,11 +104,14 @@ class PartedRows:
             AppliedRule(found.tests, head.first, head.last, 0.0), head, drawn
         )
 
-    def add(self, found: FoundRule, cover: CoveredSums, head: Head, response: float) -> None:
+    def add(
+        self, found: FoundRule, cover: CoveredSums, vote: Adds, asked: RuleSettings, n_others: int
+    ) -> tuple[Adds, ...]:
         """Add a rule; partitions receive it with the next question."""
-        self.likelihood.add(cover.rule._replace(size=response))
+        self.likelihood.add(cover.rule._replace(size=vote.value))
         if self.weighed.aside.any():
             self.aside_steps += int(self.parts.ask(questions.aside_change)[0])
+        return (vote,)
 
     def weigh_cover(self, cover: CoveredSums, drawn: Blocks) -> tuple[FloatArray, FloatArray]:
         """Return the class weights of all covered rows, and of those outside the subsample."""

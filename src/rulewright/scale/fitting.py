@@ -216,7 +216,7 @@ class OnDask(
     ) -> None:
         self.estimator, self.client, self.sample_rows = estimator, client, sample_rows
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Learn from partitions.
 
         Parameters
@@ -225,11 +225,18 @@ class OnDask(
             The rows.
         y, sample_weight : str, Dask series or array, optional
             Target and weights: the names of their columns, or partitioned like X.
+        groups : None
+            Partitions do not support groups: anything else is an error.
 
         Returns
         -------
         self
         """
+        if groups is not None:
+            raise DataError(
+                "groups: fits on partitions cannot keep groups of rows whole. Fit in memory, on a "
+                "sample of whole groups if the data are too large."
+            )
         self.estimator_ = fit_partitions(
             clone(self.estimator),
             X,

@@ -70,7 +70,8 @@ class PartedMLRules(MLRulesClassifier):
         coded = parts.become(code_parts, reading, coding, keep)
         try:
             prune = "prefix" if settings.prune == "prefix" else None  # has sums that can be added
-            settings = replace(settings, prune=prune)
+            rule = replace(settings.rule, other_classes=False)
+            settings = replace(settings, prune=prune, rule=rule)
             return self._learn_coded(coded, coding, settings, found, random)
         finally:
             coded.close()
@@ -169,6 +170,11 @@ class PartedMLRules(MLRulesClassifier):
             if getattr(self, name) != allowed:
                 value = getattr(self, name)
                 raise ValueError(f"{name}={value!r} is not supported on partitions; {instead}")
+        if self._growth.other_classes is True:
+            raise ValueError(
+                "growth with other_classes=True is not supported on partitions, where each class "
+                "would cost another pass; set other_classes='auto'"
+            )
         if self._growth.prune is True:
             raise ValueError(
                 "growth with prune=True is not supported on partitions, where only the last "

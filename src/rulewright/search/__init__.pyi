@@ -66,6 +66,7 @@ from .sampling import BlockDraws as BlockDraws
 from .sampling import RowDraws as RowDraws
 from .sampling import Subsampler as Subsampler
 from .sampling import count_blocks as count_blocks
+from .sampling import split_by_weight as split_by_weight
 from .sampling import split_rows as split_rows
 from .tree_rules import Generation as Generation
 from .tree_rules import GenerationLoss as GenerationLoss

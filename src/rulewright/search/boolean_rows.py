@@ -81,12 +81,15 @@ class MergedRows:
         Weight of each copy.
     group : int array
         The distinct row of each original row.
+    groups : int array, optional
+        Group of each copy, such as its customer; None if rows are independent.
     """
 
     rows: TrainingSet
     place: NDArray[np.intp]
     weights: FloatArray
     group: NDArray[np.intp]
+    groups: NDArray[np.intp] | None = None
 
     @property
     def labels(self) -> IntArray:
@@ -115,7 +118,8 @@ class MergedRows:
         copies = np.argsort(rank[self.place], kind="stable")
         copies = copies[rank[self.place[copies]] < len(rows)]
         place, weights = rank[self.place[copies]], self.weights[copies]
-        return MergedRows(self.rows.take(rows), place, weights, rank[self.group])
+        groups = None if self.groups is None else self.groups[copies]
+        return MergedRows(self.rows.take(rows), place, weights, rank[self.group], groups)
 
 
 def merge_equal_rows(rows: TrainingSet, *, repeat: bool = True) -> MergedRows:
@@ -127,7 +131,7 @@ def merge_equal_rows(rows: TrainingSet, *, repeat: bool = True) -> MergedRows:
         The rows.
     repeat : bool
         Whether integer weights are repetitions: a row of weight two then has two copies. With other
-        weights, or without `repeat`, each row is one copy.
+        weights or groups, or without `repeat`, each row is one copy.
     """
     values = np.column_stack([*(column.values for column in rows.columns), rows.labels])
     keys = np.where(np.isnan(values), np.nan, values + 0.0)  # one kind of NaN, one zero
@@ -136,6 +140,9 @@ def merge_equal_rows(rows: TrainingSet, *, repeat: bool = True) -> MergedRows:
     place = np.argsort(order)[group.ravel()]  # number distinct rows by first occurrence
     weights = np.bincount(place, rows.weights).astype(np.float64)
     distinct = replace(rows.take(first[order]), weights=weights)
+    if rows.groups is not None:  # equal rows may belong to several groups
+        distinct = replace(distinct, table=replace(distinct.table, groups=None))
+        return MergedRows(distinct, place, rows.weights, place, rows.groups)
     if repeat and np.array_equal(np.rint(rows.weights), rows.weights):
         counts = np.ceil(weights * min(1.0, MOST_COPIES / weights.sum())).astype(np.int64)
         copies = np.repeat(np.arange(len(counts)), counts)

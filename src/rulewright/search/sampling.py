@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright import kernels
+from rulewright.data import Units
 from rulewright.kernels import (
     BoolArray,
     CodeColumns,
@@ -35,20 +36,26 @@ class Subsampler:
     """Draws subsamples with a fixed share of the rows (or columns), without replacement.
 
     Fewer than `least` rows are never split: half of them would be too few to learn from, and
-    integer weights stay equal to repetition.
+    integer weights stay equal to repetition. With units of rows, a share of the units is drawn.
     """
 
     def __init__(
-        self, n_rows: int, share: float, random: np.random.RandomState, least: int = LEAST_ROWS
+        self,
+        n_rows: int,
+        share: float,
+        random: np.random.RandomState,
+        least: int = LEAST_ROWS,
+        units: Units | None = None,
     ) -> None:
-        self.n_rows = n_rows
-        self.size = n_rows if n_rows < least else max(1, int(share * n_rows))
+        self.n_rows, self.units = n_rows, Units(n_rows) if units is None else units
+        n = self.units.n
+        self.size = n if n_rows < least else max(1, int(share * n))
         self.seed = 0 if self.takes_all else int.from_bytes(random.bytes(8), "little")
 
     @property
     def takes_all(self) -> bool:
         """Whether every draw is the whole set."""
-        return self.size == self.n_rows
+        return self.size == self.units.n
 
     @cached_property
     def everyone(self) -> Subsample:
@@ -61,16 +68,24 @@ class Subsampler:
         if self.takes_all:
             return self.everyone
         self.seed = (self.seed + 1) % 2**64  # adjacent seeds give independent streams
-        return kernels.draw_rows(self.n_rows, self.size, self.seed)
+        found = kernels.draw_rows(self.units.n, self.size, self.seed)
+        if self.units.of_rows is None:
+            return found
+        drawn = self.units.spread(found.drawn)
+        return Subsample(np.flatnonzero(drawn).astype(kernels.ROW), drawn)
 
 
 def split_rows(
-    labels: IntArray, fraction: float, random: np.random.RandomState
+    labels: IntArray, fraction: float, random: np.random.RandomState, units: Units | None = None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Split rows into two ascending lists, with `fraction` of every class in the second.
 
-    A class keeps at least one row in the first list; the second may lack rare classes.
+    A class keeps at least one row in the first list; the second may lack rare classes. Units of
+    rows stay together.
     """
+    if units is not None and units.of_rows is not None:
+        pair = split_rows(units.labels(labels), fraction, random)
+        return units.rows(pair[0]), units.rows(pair[1])
     aside = np.zeros(len(labels), dtype=np.bool_)
     for label in np.unique(labels):
         rows = random.permutation(np.flatnonzero(labels == label))
@@ -81,6 +96,18 @@ def split_rows(
             "them; choose another stopping or a larger validation_fraction"
         )
     return np.flatnonzero(~aside), np.flatnonzero(aside)
+
+
+def split_by_weight(
+    steps: StatArray, strata: IntArray, share: float, seed: int, units: Units | None = None
+) -> BoolArray:
+    """Mark a random share of the weight of each stratum; units of rows stay together."""
+    if units is None or units.of_rows is None:
+        return kernels.split_by_weight(steps, strata, share, seed).astype(np.bool_, copy=False)
+    sums = np.zeros(units.n, dtype=steps.dtype)
+    np.add.at(sums, units.of_rows, steps)
+    taken = kernels.split_by_weight(sums, units.labels(strata), share, seed)
+    return units.spread(taken.astype(np.bool_) | (not taken.any()))
 
 
 N_BLOCKS = 20
@@ -120,6 +147,8 @@ class RowDraws:
         Random numbers for the draws.
     telling : function, optional
         Returns the drawn rows that are informative for the rule; only these are counted.
+    units : Units, optional
+        Units of rows that are drawn together.
     """
 
     def __init__(
@@ -130,9 +159,10 @@ class RowDraws:
         share: float,
         random: np.random.RandomState,
         telling: Callable[[RowArray], RowArray] = lambda rows: rows,
+        units: Units | None = None,
     ) -> None:
         self.grower, self.codes, self.stats, self.telling = grower, codes, stats, telling
-        self.sampler = Subsampler(codes.n_rows, share, random)
+        self.sampler = Subsampler(codes.n_rows, share, random, units=units)
         self.takes_all = self.sampler.takes_all
 
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:

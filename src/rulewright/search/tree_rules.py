@@ -22,7 +22,7 @@ from rulewright.search.trees import Tree, TreeGrower
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rulewright.data import Table
+    from rulewright.data import Table, Units
     from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray, WordArray
     from rulewright.rules import Conjunction
 
@@ -143,10 +143,14 @@ def generate_rules(
     generation: Generation,
     random: np.random.RandomState,
     n_threads: int = 1,
+    units: Units | None = None,
 ) -> TreeRules:
-    """Grow trees on the residuals of a loss until there are enough distinct rules."""
+    """Grow trees on the residuals of a loss until there are enough distinct rules.
+
+    Units of rows are drawn together.
+    """
     n_rows = len(weights)
-    sampler = Subsampler(n_rows, generation.share(n_rows), random)
+    sampler = Subsampler(n_rows, generation.share(n_rows), random, units=units)
     grower = TreeGrower(
         binned,
         weights,

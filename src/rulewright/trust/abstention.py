@@ -9,7 +9,7 @@ import numpy as np
 
 from rulewright.bounds import checked_delta
 from rulewright.evidence import count_risk_coverage, count_selective_score, lead_for_error
-from rulewright.explain import checked_class_codes, model_of, rows_with_target
+from rulewright.explain import checked_class_codes, independent_rows, model_of
 from rulewright.model import ClassModel, write_count
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Abstainer:
 
 
 def abstain_at(
-    model: Any, X: Any, y: Any, target_error: float, *, delta: float = 0.05
+    model: Any, X: Any, y: Any, target_error: float, *, delta: float = 0.05, groups: Any = None
 ) -> Abstainer:
     """Find the smallest lead at which the error among predictions is low enough.
 
@@ -141,6 +141,10 @@ def abstain_at(
         Maximum share of wrong predictions.
     delta : float
         Failure probability of the guarantee, over draws of calibration rows.
+    groups : array-like or str, optional
+        Group of each row, such as its customer, or the name of the column of X that holds it; by
+        default the groups that a Table was read with. One row of each group is drawn, and the
+        guarantee is for a random row of a new group.
 
     Returns
     -------
@@ -162,7 +166,7 @@ def abstain_at(
     checked_delta(delta, "delta")
     if not 0 < target_error < 1:
         raise ValueError(f"target_error={target_error!r} must lie between 0 and 1")
-    table = rows_with_target(model, X, y)
+    table = independent_rows(model, X, y, groups)
     wrong = checked_class_codes(model, table) != model.decide(model.scores(table))
     curve = _at_fixed_leads(wrong, _leads(model.predict_proba(table)))
     # Leads that no row reaches count, too: their number depends on the rows.

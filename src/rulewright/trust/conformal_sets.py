@@ -10,7 +10,12 @@ import numpy as np
 from rulewright.bounds import checked_delta
 from rulewright.data import DataError, Table, read_like
 from rulewright.evidence import clopper_pearson, conformal_threshold, coverage_bound
-from rulewright.explain import checked_class_codes, model_of, rows_with_target
+from rulewright.explain import (
+    checked_class_codes,
+    independent_rows,
+    model_of,
+    rows_with_target,
+)
 from rulewright.model import ClassModel, RuleModel, escape_line, to_frame, write_count
 
 if TYPE_CHECKING:
@@ -232,7 +237,14 @@ class ConformalIntervals:
 
 
 def conformal(
-    model: Any, X: Any, y: Any, *, alpha: float = 0.1, by_class: bool = False, scale: Any = None
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    alpha: float = 0.1,
+    by_class: bool = False,
+    scale: Any = None,
+    groups: Any = None,
 ) -> ConformalSets | ConformalIntervals:
     """Calibrate sets or intervals that contain the true value with probability 1 - alpha or more.
 
@@ -251,6 +263,10 @@ def conformal(
     scale : RuleModel or fitted estimator, optional
         For regression, a model of the absolute error of the first model, learned from rows other
         than the calibration rows: intervals are wider where larger errors are expected.
+    groups : array-like or str, optional
+        Group of each row, such as its customer, or the name of the column of X that holds it; by
+        default the groups that a Table was read with. One row of each group is drawn, and the
+        guarantee is for a random row of a new group.
 
     Returns
     -------
@@ -268,8 +284,10 @@ def conformal(
     calibration row with a class unknown to the model counts as missed.
     """
     model = model_of(model, "conformal")
+    if model.task in ("counts", "survival"):
+        raise ValueError(f"conformal needs a model of classes or numbers, not of {model.task}")
     checked_delta(alpha, "alpha")
-    table = rows_with_target(model, X, y)
+    table = independent_rows(model, X, y, groups)
     if not len(table):
         raise DataError("conformal needs at least one calibration row.")
     if isinstance(model, ClassModel):
@@ -280,7 +298,9 @@ def conformal(
         raise ValueError("by_class needs a classification model")
     scale = None if scale is None else model_of(scale, "scale")
     truth = table.known_numbers.values
-    errors = abs(truth - model.predict(table)) / _scales(scale, X, len(table))
+    errors = abs(truth - model.predict(table)) / _scales(
+        scale, X if scale is None else independent_rows(scale, X, y, groups), len(table)
+    )
     return ConformalIntervals(model, alpha, conformal_threshold(errors, alpha), len(table), scale)
 
 

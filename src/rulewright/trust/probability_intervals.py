@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import DataError, optional
-from rulewright.explain import checked_class_codes, model_of, rows_with_target
+from rulewright.explain import checked_class_codes, independent_rows, model_of
 from rulewright.model import ClassModel, to_frame
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class VennAbers:
         return [1] if len(self.calibrators) == 1 else list(range(len(self.calibrators)))
 
 
-def venn_abers(model: Any, X: Any, y: Any) -> VennAbers:
+def venn_abers(model: Any, X: Any, y: Any, *, groups: Any = None) -> VennAbers:
     """Compute calibrated probability intervals (Venn-Abers) from calibration rows.
 
     Parameters
@@ -97,6 +97,10 @@ def venn_abers(model: Any, X: Any, y: Any) -> VennAbers:
         A classification model of any form.
     X, y : rows and their classes
         Calibration rows, not used to learn, choose or calibrate the model.
+    groups : array-like or str, optional
+        Group of each row, such as its customer, or the name of the column of X that holds it; by
+        default the groups that a Table was read with. One row of each group is drawn, and the
+        calibration is for a random row of a new group.
 
     Returns
     -------
@@ -126,7 +130,7 @@ def venn_abers(model: Any, X: Any, y: Any) -> VennAbers:
         ) from None
     if len(model.classes) < 2:
         raise ValueError("venn_abers needs at least two classes")
-    table = rows_with_target(model, X, y)
+    table = independent_rows(model, X, y, groups)
     codes, said = checked_class_codes(model, table), model.predict_proba(table)
     if (codes < 0).any():
         raise DataError("venn_abers: calibration rows have a class unknown to the model.")

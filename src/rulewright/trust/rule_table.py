@@ -114,7 +114,7 @@ class RuleStatistics:
         return [f"... and {hidden} more; to_frame() has all"] if hidden > 0 else []
 
     def _preamble(self) -> list[str]:
-        weighted = round(self.n_effective) != self.n_rows
+        weighted = round(self.n_effective) != self.n_rows  # weights or groups
         effective = f" (effective number {self.n_effective:.6g})" if weighted else ""
         rules = "1 rule" if len(self) == 1 else f"{len(self) or 'no'} rules"
         return [

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rulewright.bounds import checked_delta
-from rulewright.data import DataError, Table
+from rulewright.data import DataError, Table, draw_one_each
 from rulewright.evidence import (
+    Observations,
     benjamini_yekutieli,
     clopper_pearson,
     difference_interval,
@@ -21,7 +23,6 @@ from rulewright.evidence import (
 )
 from rulewright.explain import (
     EvaluatedRows,
-    checked_class_codes,
     claims_less,
     model_of,
     rows_with_target,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.encoding import PackedCovers
-    from rulewright.kernels import BoolArray, FloatArray
+    from rulewright.kernels import BoolArray, FloatArray, IntArray
     from rulewright.rules import Head, Rule
 
 # Effective numbers of rows are integers up to rounding if all weights are equal.
@@ -41,7 +42,14 @@ _DIGITS = 6
 
 
 def rule_statistics(
-    model: Any, X: Any, y: Any, sample_weight: Any = None, *, alpha: float = 0.05, q: float = 0.1
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    alpha: float = 0.05,
+    q: float = 0.1,
+    groups: Any = None,
 ) -> RuleStatistics:
     r"""Count what each rule covers on given rows, and test its claim.
 
@@ -66,6 +74,11 @@ def rule_statistics(
     q : float
         False discovery rate: bound on the expected share of untrue claims among the discoveries,
         for any overlap of the rules.
+    groups : array-like or str, optional
+        Group of each row, such as its customer, or the name of the column of X that holds it; by
+        default the groups that a Table was read with. Intervals then use effective numbers, by the
+        correlation within groups, and are approximate. Tests use one row drawn from each group, so
+        they stay exact.
 
     Returns
     -------
@@ -94,7 +107,7 @@ def rule_statistics(
     model = model_of(model, "rule_statistics")
     levels = checked_delta(alpha, "alpha"), checked_delta(q, "q")
     return compute_statistics(
-        EvaluatedRows(model, rows_with_target(model, X, y, sample_weight)), *levels
+        EvaluatedRows(model, rows_with_target(model, X, y, sample_weight, groups)), *levels
     )
 
 
@@ -113,14 +126,17 @@ class _Side(NamedTuple):
     variance: float
 
     @classmethod
-    def of(cls, weights: FloatArray, values: FloatArray) -> _Side:
+    def of(cls, observed: Observations, values: FloatArray, correlation: float = 0.0) -> _Side:
         """Summarise rows; the variance is unbiased for rows of equal weight."""
+        weights = observed.weights
         largest = float(weights.max(initial=0.0))
         if not largest:
             return cls(0.0, 0.0, np.nan, np.nan)
         scaled = weights / largest
         total = float(scaled.sum())
         effective = round(total**2 / _sum(scaled, scaled), _DIGITS)
+        if observed.groups is not None:
+            effective = round(observed.count(correlation), _DIGITS)
         mean = _sum(scaled, values) / total
         variance = _sum(scaled, (values - mean) ** 2) / total
         unbiased = variance * effective / (effective - 1) if effective > 1 else np.nan
@@ -133,22 +149,57 @@ def _sum(weights: FloatArray, values: FloatArray) -> float:
 
 
 class _Rows(NamedTuple):
-    """The given rows of positive weight, and the covers of the rules."""
+    """The given rows of positive weight, the covers of the rules, correlation within groups."""
 
     model: RuleModel
     table: Table
     weights: FloatArray
     covers: PackedCovers
+    truth: IntArray | FloatArray
+    correlation: float = 0.0
 
     @classmethod
     def of(cls, rows: EvaluatedRows) -> _Rows:
         kept = rows.weights > 0
         if not kept.any():
             raise DataError("Statistics of rules need at least one row of positive weight.")
-        if kept.all():
-            return cls(rows.model, rows.table, rows.weights, rows.decided)
-        table = rows.table.take(np.flatnonzero(kept))
-        return cls(rows.model, table, rows.weights[kept], rows.decided.take(kept))
+        found = cls(rows.model, rows.table, rows.weights, rows.decided, rows.truth)
+        return (found if kept.all() else found.take(kept)).correlate()
+
+    def take(self, kept: BoolArray) -> _Rows:
+        """Return some of the rows."""
+        table = self.table.take(np.flatnonzero(kept))
+        covers, truth = self.covers.take(kept), self.truth[kept]
+        return self._replace(table=table, weights=self.weights[kept], covers=covers, truth=truth)
+
+    def correlate(self) -> _Rows:
+        """Estimate the correlation within groups, from the values that rules predict."""
+        if self.observed.groups is None:
+            return self
+        parts = ((inside, self.values(rule)) for rule, inside in self.rules)
+        return self._replace(correlation=self.observed.correlate(parts))
+
+    @property
+    def observed(self) -> Observations:
+        """Weights and groups of the rows."""
+        return Observations(self.weights, self.table.groups)
+
+    def values(self, rule: Rule) -> FloatArray:
+        """Return what a rule predicts: whether rows belong to its head, or their numbers."""
+        if not isinstance(self.model, ClassModel):
+            return np.asarray(self.truth, dtype=np.float64)
+        inside = (self.truth >= rule.head.first) & (self.truth <= rule.head.last)
+        return inside.astype(np.float64)
+
+    @property
+    def independent(self) -> _Rows:
+        """The rows, or one row of each group."""
+        if self.table.groups is None:
+            return self
+        drawn = np.zeros(len(self.weights), dtype=np.bool_)
+        drawn[draw_one_each(self.table.groups)] = True
+        found = self.take(drawn)
+        return found._replace(table=replace(found.table, groups=None))
 
     @property
     def rules(self) -> Iterator[tuple[Rule, BoolArray]]:
@@ -158,17 +209,27 @@ class _Rows(NamedTuple):
 
     def sides(self, inside: BoolArray, values: FloatArray) -> tuple[_Side, _Side]:
         """Summarise the rows where a rule applies, and the others."""
-        return _Side.of(self.weights[inside], values[inside]), _Side.of(
-            self.weights[~inside], values[~inside]
+        one, other = (
+            _Side.of(self.observed.take(part), values[part], self.correlation)
+            for part in (inside, ~inside)
         )
+        return one, other
+
+    def _count_for_share(self, covered: BoolArray) -> float:
+        """Return the effective number of rows for the share that a rule covers."""
+        observed = self.observed
+        return _Side.of(
+            observed, self.weights, observed.correlate([(slice(None), covered.astype(np.float64))])
+        ).effective
 
     def common(
         self, inside: list[_Side], p: FloatArray, e: FloatArray, alpha: float, q: float
     ) -> dict[str, Any]:
         """Return the fields shared by statistics for classification and regression."""
-        total = _Side.of(self.weights, np.zeros(len(self.weights)))
+        total = _Side.of(self.observed, np.zeros(len(self.weights)), self.correlation)
         share = np.array([side.weight for side in inside]) / total.weight
-        low, high = clopper_pearson(share * total.effective, total.effective, alpha)
+        sizes = np.array([self._count_for_share(covered) for _, covered in self.rules])
+        low, high = clopper_pearson(share * sizes, sizes, alpha)
         adjusted = benjamini_yekutieli(p)
         return {
             "model": self.model,
@@ -192,15 +253,16 @@ class _Rows(NamedTuple):
 
 def _of_classes(rows: _Rows, alpha: float, q: float) -> ClassRuleStatistics:
     assert isinstance(rows.model, ClassModel)
-    codes, sides, base, tables = checked_class_codes(rows.model, rows.table), [], [], []
+    sides, base, tables, tested = [], [], [], rows.independent
     shares: dict[Head, float] = {}
-    for rule, inside in rows.rules:
-        of_head = ((codes >= rule.head.first) & (codes <= rule.head.last)).astype(np.float64)
+    for (rule, inside), (_, drawn) in zip(rows.rules, tested.rules, strict=True):
+        of_head = rows.values(rule)
         sides.append(rows.sides(inside, of_head))
         if rule.head not in shares:
-            shares[rule.head] = _Side.of(rows.weights, of_head).mean
+            shares[rule.head] = _Side.of(rows.observed, of_head).mean
         base.append(shares[rule.head])
-        tables.append(_counts(*sides[-1], less=claims_less(rule)))
+        pair = sides[-1] if tested is rows else tested.sides(drawn, tested.values(rule))
+        tables.append(_counts(*pair, less=claims_less(rule)))
     counted = np.array(tables).reshape(-1, 2, 2)
     p, e = (value(counted[:, 0], counted[:, 1]) for value in (share_p_value, share_e_value))
     common = rows.common([side for side, _ in sides], p, e, alpha, q)
@@ -220,13 +282,13 @@ def _of_classes(rows: _Rows, alpha: float, q: float) -> ClassRuleStatistics:
 
 
 def _of_numbers(rows: _Rows, alpha: float, q: float) -> NumberRuleStatistics:
-    numbers = rows.table.known_numbers.values
+    numbers, tested = np.asarray(rows.truth, dtype=np.float64), rows.independent
     sides, p, e, means, differences = [], [], [], [], []
-    for rule, inside in rows.rules:
+    for (rule, inside), (_, drawn) in zip(rows.rules, tested.rules, strict=True):
         pair = one, other = rows.sides(inside, numbers)
         sides.append(pair)
-        sign = -1.0 if claims_less(rule) else 1.0
-        claimed = sign * numbers[inside], sign * numbers[~inside]
+        signed = tested.values(rule) * (-1.0 if claims_less(rule) else 1.0)
+        claimed = signed[drawn], signed[~drawn]
         p.append(rank_p_value(*claimed))
         e.append(rank_e_value(*claimed))
         means.append(mean_interval(one.mean, one.variance, one.effective, alpha))

@@ -131,6 +131,22 @@ class _LikelihoodSteps(ABC):
         change = partial(self._loss_change, rows, head) if backtrack else None
         return step_of(g, max(h + l2, 1e-12), min_evidence, largest, change)
 
+    def signed_step(
+        self, rows: RowArray, head: Head, l2: float, backtrack: bool, least: float, largest: float
+    ) -> float:
+        """Return the response of a vote for a head, or, negative, against it; 0 without evidence.
+
+        `least` is the minimum evidence in either direction; otherwise like `newton_step`.
+        """
+        g, h = self.derivatives(rows, head)
+        sign = -1 if g > 0 else 1
+
+        def change(step: float) -> float:
+            return self._loss_change(rows, head, sign * step)
+
+        bound = max(h + l2, 1e-12)
+        return sign * step_of(-abs(g), bound, least, largest, change if backtrack else None)
+
     def class_weights(self, rows: RowArray, drawn: BoolArray) -> FloatArray:
         """Return the weight of each class among the rows that are not drawn, and that are."""
         found = self.state.class_weights(rows, drawn.view(np.uint8), self.n_threads)

@@ -7,7 +7,6 @@ from .edits import Edit as Edit
 from .edits import edit_of as edit_of
 from .log import EditLog as EditLog
 from .log import LogEntry as LogEntry
-from .log import hash_model as hash_model
 from .names import EditError as EditError
 from .names import find_rule as find_rule
 from .preview import Preview as Preview

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.rules import Adds, Conjunction, Labels, Range
+from rulewright.rules import Adds, Labels, Range, normalise
 
 if TYPE_CHECKING:
-    from rulewright.rules import Rule
+    from rulewright.rules import Formula, Rule
     from rulewright.search import Constraints
 
 
@@ -25,7 +25,7 @@ def required_sign(rule: Rule, model: Any, constraints: Constraints) -> int | Non
     for name, direction in constraints.monotone.items():
         if name not in rule.body.columns:
             continue
-        side = _side(rule, name)
+        side = _side(rule.body, name)
         if side == 0:
             return None
         signs.add(side if direction == "increasing" else -side)
@@ -37,14 +37,15 @@ def required_sign(rule: Rule, model: Any, constraints: Constraints) -> int | Non
     return signs.pop() * (1 if raises_last else -1)
 
 
-def _side(rule: Rule, column: str) -> int:
-    """Return 1 if a rule applies to all larger values of a column, -1 to all smaller ones, or 0."""
-    if not isinstance(rule.body, Conjunction):
-        return 0
-    own = next(c for c in rule.body.conditions if c.column == column)
-    if not isinstance(own, Range):
-        return 0
-    return int(np.isinf(own.high)) - int(np.isinf(own.low))
+def _side(body: Formula, column: str) -> int:
+    """Return 1 if a body holds for all larger values of a column, -1 for all smaller ones, or 0.
+
+    `and` and `or` keep the side that all conditions on the column have.
+    """
+    own = [c for c in normalise(body).conditions if c.column == column]
+    sides = {int(np.isinf(c.high)) - int(np.isinf(c.low)) for c in own if isinstance(c, Range)}
+    is_one = len(sides) == 1 and all(isinstance(c, Range) for c in own)
+    return sides.pop() if is_one else 0
 
 
 def violations(rule: Rule, model: Any, constraints: Constraints) -> list[str]:

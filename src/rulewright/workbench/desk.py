@@ -106,6 +106,10 @@ class Desk:
             "by": list(session.by),
             "constraints": session.state.constraints.to_json(),
             "broken": session.state.broken(),
+            "policies": [
+                {"title": one.policy.title, "state": one.state, "finding": one.finding}
+                for one in session.proofs.proofs
+            ],
             "log": [entry.to_json() for entry in session.log.entries],
             "can": {"undo": session.can_undo, "redo": session.can_redo},
             "file": str(self.path.name),

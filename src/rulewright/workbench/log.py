@@ -6,14 +6,12 @@ the same model; on another fit it makes the same edits again.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rulewright.data import DataError
-from rulewright.model import EDITS_NOTE, model_of_content
+from rulewright.model import EDITS_NOTE, hash_model, model_of_content
 from rulewright.workbench.edits import Edit, edit_of
 from rulewright.workbench.names import RuleName
 
@@ -170,14 +168,6 @@ class EditLog:
         if self.opened:
             lines += ["", self.describe_opening()]
         return "\n".join(lines) + "\n"
-
-
-def hash_model(model: RuleModel) -> str:
-    """Return SHA-256 of a model without its edit log."""
-    content = model.content()
-    notes = {name: note for name, note in content["summary"].items() if name != EDITS_NOTE}
-    text = json.dumps({**content, "summary": notes}, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def strip_log(model: RuleModel) -> RuleModel:

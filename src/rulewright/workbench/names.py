@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from rulewright.data import DataError
+from rulewright.data import DataError, offer_names
 from rulewright.model import DecisionList
 from rulewright.rules import (
     Adds,
@@ -85,6 +85,10 @@ def read_body(text: str, model: Any) -> Formula:
         raise EditError(f"no row can satisfy {text!r}: {error}") from None
     except ValueError as error:
         raise EditError(f"{text!r} is not a condition: {error}") from None
+    known = model.schema.names
+    if unknown := [name for name in body.columns if name not in known]:
+        near = offer_names(unknown[0], known, "The columns are")
+        raise EditError(f"{text!r}: the model has no column {unknown[0]!r}. {near}")
     try:
         model.with_rules([replace(any_rule(model), body=body)])
     except ValueError as error:

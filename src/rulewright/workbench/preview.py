@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright.evidence import Change, compare_figures
-from rulewright.model import align_cells, value_text
+from rulewright.model import align_cells, escape_line, value_text
 from rulewright.rules import write_number, write_percent
 
 if TYPE_CHECKING:
@@ -41,6 +41,20 @@ class GroupChange(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return the group as plain data."""
         return self._asdict()
+
+
+class PolicyChange(NamedTuple):
+    """A policy, its state before and after an edit, and what the proof after it found."""
+
+    title: str
+    before: str
+    after: str
+    finding: str
+
+    def __str__(self) -> str:
+        state = self.after if self.before == self.after else f"{self.before} -> {self.after}"
+        found = f" ({self.finding})" if self.after != "proved" else ""
+        return f"policy {escape_line(self.title)}: {state}{found}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +172,14 @@ class Preview:
         """Rules of the edited model that do not comply with the constraints."""
         return self.after.broken()
 
+    @cached_property
+    def policies(self) -> list[PolicyChange]:
+        """The policies, each with its state before and after the edit."""
+        pairs = zip(self.before.proofs.proofs, self.after.proofs.proofs, strict=True)
+        return [
+            PolicyChange(new.policy.title, old.state, new.state, new.finding) for old, new in pairs
+        ]
+
     def to_json(self) -> dict[str, Any]:
         """Return the preview as plain data."""
         plain: dict[str, Any] = {
@@ -165,6 +187,7 @@ class Preview:
             "text": self.edit.describe(),
             "sizes": self._sizes,
             "broken": self.broken,
+            "policies": [one._asdict() for one in self.policies],
         }
         if not self.has_rows:
             return plain
@@ -198,6 +221,7 @@ class Preview:
             lines += [self.cost] if self.cost else []
             lines += _group_lines(self.groups)
         lines += [f"breaks a constraint: {line}" for line in self.broken]
+        lines += map(str, self.policies)
         return "\n".join(lines)
 
     def _decisions(self) -> str:

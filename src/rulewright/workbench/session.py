@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from rulewright.evidence import Change
+    from rulewright.governance import Policy, Proofs
     from rulewright.model import RuleModel
 
 
@@ -57,6 +58,8 @@ class Session:
         Ridge penalty of refitted points, in rows.
     by : sequence of str
         Nominal columns whose groups previews compare.
+    policies : sequence of Policy
+        Policies that previews prove; see ``rulewright.governance.prove``.
     author : str
         Name in the log.
     random_state : int
@@ -88,6 +91,7 @@ class Session:
         cv: Any = 5,
         l2: float = L2,
         by: Sequence[str] = (),
+        policies: Sequence[Policy] = (),
         author: str = "",
         random_state: int = 0,
     ) -> None:
@@ -105,7 +109,7 @@ class Session:
         log = EditLog(model.content()) if known is None else known
         names = [name_of(model, place) for place in range(len(model))]
         frozen = tuple(name in log.frozen for name in names)
-        self._past = [State.start(model, rows, l2, frozen)]
+        self._past = [State.start(model, rows, l2, frozen, tuple(policies))]
         self._future: list[State] = []
         settings = {"holdout": holdout, "l2": l2, "random_state": random_state}
         if isinstance(cv, int):
@@ -113,6 +117,8 @@ class Session:
         self._logs = [log.begin("" if rows is None else rows.digest, settings)]
         self._undone: list[EditLog] = []
         self.compare_by(by)
+        for policy in policies:
+            policy.check(model)
 
     def compare_by(self, by: Sequence[str]) -> None:
         """Let previews compare the labels of nominal columns."""
@@ -159,6 +165,11 @@ class Session:
     def frozen(self) -> list[str]:
         """Conditions of the rules that are held fixed."""
         return [str(rule.body) for rule in self.state.frozen_rules]
+
+    @property
+    def proofs(self) -> Proofs:
+        """Whether the current model obeys the policies of the session."""
+        return self.state.proofs
 
     @property
     def figures(self) -> dict[str, float]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from rulewright.data import DataError
 from rulewright.evidence import compare_figures, influenced_figures
+from rulewright.governance import prove
 from rulewright.rules import Adds, Rule, Says
 from rulewright.search import Constraints
 from rulewright.workbench.compliance import required_sign, violations
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.evidence import Change, InfluencedFigure
+    from rulewright.governance import Policy, Proofs
     from rulewright.kernels import BoolArray, FloatArray, IntArray
     from rulewright.workbench.rows import SessionRows
 
@@ -35,6 +37,9 @@ KEPT_NOTES = (
     "sample",
 )
 """Notes on a model that stay true when its rules change."""
+
+PROVING_SECONDS = 1.0
+"""Time limit of the proof of a policy, while a person waits."""
 
 
 class RuleChange(NamedTuple):
@@ -123,6 +128,8 @@ class State:
         Which rules are held fixed.
     constraints : Constraints
         What rules must comply with.
+    policies : tuple of Policy
+        What the model must do on every row that can occur.
     """
 
     model: Any
@@ -130,10 +137,16 @@ class State:
     folds: tuple[Any, ...]
     frozen: tuple[bool, ...]
     constraints: Constraints
+    policies: tuple[Policy, ...] = ()
 
     @classmethod
     def start(
-        cls, model: Any, rows: SessionRows | None, l2: float, frozen: tuple[bool, ...]
+        cls,
+        model: Any,
+        rows: SessionRows | None,
+        l2: float,
+        frozen: tuple[bool, ...],
+        policies: tuple[Policy, ...] = (),
     ) -> State:
         """Return the first state: points that are not frozen are refitted without each fold."""
         if type(model) not in FORMS:
@@ -142,7 +155,7 @@ class State:
         form = None if rows is None else FORMS[type(model)](model, rows, l2)
         given = model.summary.get("constraints")
         constraints = Constraints.of(given if isinstance(given, dict) else None)
-        state = cls(model, form, (), frozen, constraints)
+        state = cls(model, form, (), frozen, constraints, policies)
         if form is None:
             return state
         groups, free = form.groups_of(model), ~np.array(frozen, dtype=np.bool_)
@@ -156,7 +169,9 @@ class State:
     def data(self) -> EditableForm:
         """The form with its rows; an error without data."""
         if self.form is None:
-            raise DataError("this needs the rows: open the session with X and y.")
+            raise DataError(
+                "this needs rows: open the session with X and y, or name their file with --data."
+            )
         return self.form
 
     def signs_of(self, model: Any) -> IntArray:
@@ -282,6 +297,11 @@ class State:
         """Drop what can be computed again: a long session keeps many states."""
         for name in ("held_out_scores", "scores", "predictions", "levels", "figures"):
             self.__dict__.pop(name, None)
+
+    @cached_property
+    def proofs(self) -> Proofs:
+        """Whether the model obeys the policies."""
+        return prove(self.model, self.policies, time_limit=PROVING_SECONDS)
 
     def broken(self) -> list[str]:
         """Write which rules do not comply with the constraints."""

@@ -5,6 +5,36 @@ const predict = (() => {
   "use strict";
   const LABELS = ["stay", "churn"];
 
+  // The rules: a missing number is NaN, a missing label null.
+  const rules = (age, color, plan, active) => {
+    let score_stay = 0.1;
+    let score_churn = -0.2;
+    // rule 2: points +0.830 for churn: age <= 34 and color = red
+    if (age <= 34.0 && color === "red") { score_churn += 0.83; }
+    // rule 3: points +0.400 for stay: active = true
+    if (active === "true") { score_stay += 0.4; }
+    // rule 1: points +1.250 for churn: age > 60 and plan != "1"
+    if (age > 60.0 && plan !== null && plan !== "1") { score_churn += 1.25; }
+    let largest = Math.max(score_stay, score_churn);
+    let odds_stay = Math.exp((score_stay - largest));
+    let odds_churn = Math.exp((score_churn - largest));
+    let total = (odds_stay + odds_churn);
+    return {
+      label: LABELS[[0, 1][[(score_stay === largest), (score_churn === largest)].indexOf(true)]],
+      classes: LABELS.slice(),
+      scores: [score_stay, score_churn],
+      probabilities: [(odds_stay / total), (odds_churn / total)],
+    };
+  };
+
+  // Reads the columns that the rules use, and checks them.
+  const checked = (row) => [
+    number(row, "age"),
+    label(row, "color"),
+    number_label(row, "plan"),
+    boolean_label(row, "active"),
+  ];
+
   function get(row, name) {
     const value = Object.prototype.hasOwnProperty.call(row, name) ? row[name] : null;
     return value === undefined || value !== value ? null : value;
@@ -16,7 +46,9 @@ const predict = (() => {
   }
 
   const SPACE = "[ \t\n\r\f\v]*";
+
   const WHOLE = new RegExp("^" + SPACE + "[-+]?\\d+" + SPACE + "$");
+
   const DECIMAL = new RegExp(
     "^" + SPACE + "[-+]?(\\d+\\.?\\d*|\\.\\d+)(e[-+]?\\d+)?" + SPACE + "$", "i");
 
@@ -74,101 +106,6 @@ const predict = (() => {
     if (value === "0" || value === "1") return value === "1" ? "true" : "false";
     return value === null ? null : value.toLowerCase();
   }
-
-  const MOMENT = new RegExp("^(\\d{4})-(\\d\\d)-(\\d\\d)" +
-    "(?:[T ](\\d\\d):(\\d\\d)" +
-    "(?::(\\d\\d)(?:[.,](\\d{1,9}))?)?(?:(Z)|([-+])(\\d\\d):?(\\d\\d))?)?$");
-
-  // A column of dates as milliseconds since 1970, in UTC: missing is NaN.
-  function date(row, name) {
-    const value = get(row, name);
-    if (value === null) return NaN;
-    if (value instanceof Date && isNear(value.getTime())) return value.getTime();
-    const found = typeof value === "string" ? MOMENT.exec(value.trim()) : null;
-    if (found === null) return fail(name, value);
-    const [y, m, d, hour, minute, second] = found.slice(1, 7).map((part) => Number(part || 0));
-    const day = new Date(0);
-    day.setUTCFullYear(y, m - 1, d);
-    const known = y > 0 && day.getUTCMonth() === m - 1 && day.getUTCDate() === d;
-    if (!known || hour > 23 || minute > 59 || second > 59) return fail(name, value);
-    const offset = Number(found[10] || 0) * 60 + Number(found[11] || 0);
-    const minutes = hour * 60 + minute - (found[9] === "-" ? -offset : offset);
-    const fraction = Number(((found[7] || "") + "000").slice(0, 3));
-    const moment = day.getTime() + (minutes * 60 + second) * 1000 + fraction;
-    return isNear(moment) ? moment : fail(name, value);
-  }
-
-  function isNear(moment) {
-    return -62135596800000 <= moment && moment <= 253402300799999;
-  }
-
-  // Parts of the dates in a column: 1 to 12, Mon to Sun or null, 0 to 23.
-  function month(row, name) {
-    return new Date(date(row, name)).getUTCMonth() + 1;
-  }
-
-  function weekday(row, name) {
-    const day = new Date(date(row, name)).getUTCDay();
-    return day === day ? ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"][(day + 6) % 7] : null;
-  }
-
-  function hour(row, name) {
-    return new Date(date(row, name)).getUTCHours();
-  }
-
-  function step(table, value) {
-    const [thresholds, heights] = table;
-    let low = 0, high = thresholds.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (thresholds[middle] < value) low = middle + 1;
-      else high = middle;
-    }
-    return heights[low];
-  }
-
-  // The squared distance of a number to an interval, in widths; 1 if it is missing.
-  function gap(value, low, high, width) {
-    if (value !== value) return 1;
-    const outside = value < low ? low - value : value > high ? value - high : 0;
-    const share = width ? outside / width : 0;
-    return share * share;
-  }
-
-  function far(pairs, value, others) {
-    const pair = pairs.find((pair) => pair[0] === value);
-    return pair ? pair[1] : others;
-  }
-
-  // Reads the columns that the rules use, and checks them.
-  const checked = (row) => [
-    number(row, "age"),
-    label(row, "color"),
-    number_label(row, "plan"),
-    boolean_label(row, "active"),
-  ];
-
-  // The rules: a missing number is NaN, a missing label null.
-  const rules = (age, color, plan, active) => {
-    let score_stay = 0.1;
-    let score_churn = -0.2;
-    // rule 2: points +0.830 for churn: age <= 34 and color = red
-    if (age <= 34.0 && color === "red") { score_churn += 0.83; }
-    // rule 3: points +0.400 for stay: active = true
-    if (active === "true") { score_stay += 0.4; }
-    // rule 1: points +1.250 for churn: age > 60 and plan != "1"
-    if (age > 60.0 && plan !== null && plan !== "1") { score_churn += 1.25; }
-    let largest = Math.max(score_stay, score_churn);
-    let odds_stay = Math.exp((score_stay - largest));
-    let odds_churn = Math.exp((score_churn - largest));
-    let total = (odds_stay + odds_churn);
-    return {
-      label: LABELS[[0, 1][[(score_stay === largest), (score_churn === largest)].indexOf(true)]],
-      classes: LABELS.slice(),
-      scores: [score_stay, score_churn],
-      probabilities: [(odds_stay / total), (odds_churn / total)],
-    };
-  };
 
   return (row) => rules(...checked(row));
 })();

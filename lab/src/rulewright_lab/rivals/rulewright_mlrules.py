@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from sklearn.metrics import log_loss
+
 from rulewright import Growth, MLRulesClassifier, compress
 from rulewright_lab.rivals.rulewright_model import Rulewright
 
@@ -34,3 +36,13 @@ class Adapter(Rulewright):
             model, n_jobs = self._model, self._model.n_jobs
             model.model_ = compress(model, X, y, self._kept, n_jobs=n_jobs)
         return self
+
+    def size_at(self, goal: float, X: Any, y: np.ndarray) -> int | None:
+        """Return the first number of rules, in steps of ten, whose log-loss reaches a goal."""
+        kept = len(self._model.stages_.rules)
+        for size, shares in enumerate(self._model.staged_predict_proba(X)):
+            if (size % 10 == 0 or size == kept) and log_loss(
+                y, shares, labels=self.classes_
+            ) <= goal:
+                return size
+        return None

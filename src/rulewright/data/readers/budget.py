@@ -5,6 +5,10 @@ from rulewright.data.errors import DataError
 MAX_UNZIPPED_BYTES = 1 << 32
 """The size to which a file may expand, unless another limit is given: 4 GiB."""
 _NUMBER_BYTES = 8
+_OPTION = (
+    "raise the limit: max_unzipped_bytes of read_table, --max-unzipped of learn, predict and "
+    "compress"
+)
 
 
 class Budget:
@@ -17,11 +21,16 @@ class Budget:
     limit : int
         Maximum number of bytes.
     remedy : str, default="Unzip it"
-        What the user can do instead of raising the limit.
+        What the user can do about too many bytes.
+    option : str
+        What the user can do instead, also about too many cells.
     """
 
-    def __init__(self, title: object, limit: int, remedy: str = "Unzip it") -> None:
-        self._title, self._limit, self._remedy, self._spent = title, limit, remedy, 0
+    def __init__(
+        self, title: object, limit: int, remedy: str = "Unzip it", option: str = _OPTION
+    ) -> None:
+        self._title, self._limit, self._spent = title, limit, 0
+        self._remedy, self._option = remedy, option
 
     def spend(self, n_bytes: int) -> None:
         """Count bytes that were compressed, or that cells take while the file is read."""
@@ -38,6 +47,5 @@ class Budget:
     def _error(self, what: str, remedy: str) -> DataError:
         return DataError(
             f"{self._title}: {what} more than the limit of {self._limit:,} bytes. {remedy}, or "
-            "raise the limit: max_unzipped_bytes of read_table, --max-unzipped of learn, predict "
-            "and compress."
+            f"{self._option}."
         )

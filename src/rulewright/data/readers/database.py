@@ -8,7 +8,8 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ from weakref import finalize
 
 from numpy.typing import NDArray
 
-from rulewright.data.errors import DataError
+from rulewright.data.errors import DataError, DataWarning
 from rulewright.data.late_imports import optional
 from rulewright.data.readers.arrays import unmask
+from rulewright.data.readers.budget import MAX_UNZIPPED_BYTES, Budget
 from rulewright.data.readers.opened_file import OpenedFile
 from rulewright.data.schema import check_encodable
 from rulewright.data.source import Raw, Source, Wanted, as_objects
@@ -170,6 +172,8 @@ _ISOLATED = {**OFFLINE, "enable_external_access": "false"}
 """A database from somebody else: what it computes reads no files."""
 _TABLES = """SELECT database_name, schema_name, table_name FROM duckdb_tables()
 WHERE NOT internal ORDER BY table_oid"""
+_COMPUTED = """SELECT table_catalog, table_schema, table_name, column_name
+FROM system.information_schema.columns WHERE is_generated = 'ALWAYS' ORDER BY ALL"""
 _VIEWS = "SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY view_oid"
 _CONSTRAINTS = """SELECT constraint_type, table_name, constraint_column_names, referenced_table,
 referenced_column_names FROM duckdb_constraints() ORDER BY table_oid, constraint_index"""
@@ -187,11 +191,14 @@ class DatabaseTables:
 def database_tables(path: Path) -> DatabaseTables:
     """Open the tables of a DuckDB file, which is not changed; columns are read on demand.
 
-    Columns of nested or binary types are left out, and so are views: they are queries of whoever
-    made the file.
+    Columns of nested or binary types are left out. So are views and columns that the database
+    computes: they are queries of whoever made the file.
     """
     database = _StoredDatabase(path)
-    tables: dict[str, str] = {}
+    computed: dict[tuple[str, ...], list[str]] = {}
+    for *place, column in database.fetch(_COMPUTED, "fetchall"):
+        computed.setdefault(tuple(place), []).append(column)
+    tables: dict[str, tuple[str, ...]] = {}
     for place in database.fetch(_TABLES, "fetchall"):
         name = place[-1]
         if name in tables:
@@ -199,7 +206,7 @@ def database_tables(path: Path) -> DatabaseTables:
                 f"{path}: several schemas have a table {name!r}. Export one of them to a database "
                 "of its own, or rename it."
             )
-        tables[name] = ".".join(map(_quote_name, place))
+        tables[name] = tuple(place)
     if not tables and (views := database.fetch(_VIEWS, "fetchall")):
         raise DataError(
             f"{path}: there is no table, only views, which are not run: {views[0][0]!r}. Store "
@@ -212,7 +219,9 @@ def database_tables(path: Path) -> DatabaseTables:
             primary[table] = columns[0]
         if len(columns) == 1 and kind == "FOREIGN KEY":
             foreign[table, columns[0]] = (other, others[0])
-    sources = {name: database.source(name, place) for name, place in tables.items()}
+    sources = {
+        name: database.source(place, computed.get(place, [])) for name, place in tables.items()
+    }
     return DatabaseTables(sources, primary, foreign)
 
 
@@ -237,27 +246,48 @@ class _StoredDatabase:
             raise self._unreadable(error) from None
 
     def _unreadable(self, error: Exception) -> DataError:
+        if isinstance(error, optional("duckdb").OutOfMemoryException):
+            return DataError(f"{self._path}: there is not enough memory to read it.")
         reason = str(error).partition("\n")[0]
         return DataError(f"{self._path}: not a readable DuckDB database: {reason}")
 
-    def source(self, table: str, place: str) -> Source:
-        """Open a table by its name and its full place."""
-        described = self.fetch(f"DESCRIBE SELECT * FROM {place}", "fetchall")
+    def source(self, place: tuple[str, ...], computed: Sequence[str]) -> Source:
+        """Open a table by its full place, without the columns that the database computes."""
+        title, table = f"{self._path}, table {place[-1]}", ".".join(map(_quote_name, place))
+        if computed:
+            warnings.warn(
+                f"{title}: column {computed[0]!r} is computed by the database, and is left out. "
+                "Store its values: CREATE TABLE ... AS SELECT * FROM ...",
+                DataWarning,
+                stacklevel=4,
+            )
+        described = self.fetch(f"DESCRIBE SELECT {_all_but(computed)} FROM {table}", "fetchall")
         types = {
             row[0]: row[1] for row in described if write_selection(row[1], "", "any") is not None
         }
         names = tuple(types)
-        ((n_rows,),) = self.fetch(f"SELECT count(*) FROM {place}", "fetchall")
+        ((n_rows,),) = self.fetch(f"SELECT count(*) FROM {table}", "fetchall")
+        budget = Budget(title, MAX_UNZIPPED_BYTES, option="pass dataframes instead of the file")
 
         def load(position: int, wanted: Wanted) -> Raw:
-            column = names[position]
-            text = write_selection(types[column], _quote_name(column), wanted)
-            found = self.fetch(f"SELECT {text} AS c FROM {place}", "fetchnumpy")
+            column = _quote_name(names[position])
+            type_ = types[names[position]]
+            size = (
+                f"SELECT sum(strlen({column})) FROM {table}" if type_ == "VARCHAR" else "SELECT 0"
+            )
+            ((n_bytes,),) = self.fetch(size, "fetchall")
+            budget.check_cells(n_rows, len(names), int(n_bytes or 0))
+            text = write_selection(type_, column, wanted)
+            found = self.fetch(f"SELECT {text} AS c FROM {table}", "fetchnumpy")
             values = unmask(found["c"])
-            whole = wanted == "labels" and WHOLE_DECIMAL.fullmatch(types[column])
+            whole = wanted == "labels" and WHOLE_DECIMAL.fullmatch(type_)
             return Raw(as_objects(v and int(v) for v in values) if whole else values)
 
-        return Source(names, True, n_rows, load, f"{self._path}, table {table}")
+        return Source(names, True, n_rows, load, title)
+
+
+def _all_but(names: Sequence[str]) -> str:
+    return f"* EXCLUDE ({', '.join(map(_quote_name, names))})" if names else "*"
 
 
 def _quote_name(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.data import Table, TrainingSet, read_table
+from rulewright.data import Table, TrainingSet, Units, read_table
 from rulewright.estimators.contract.many_labels import pool_labels
 from rulewright.estimators.contract.warn import nested_copy
 from rulewright.estimators.folds.folds import run_parallel
@@ -71,18 +71,21 @@ def learn_on_parts(
     """
     table = read_table(X, target=y, weights=sample_weight)
     rows, random = pool_labels(TrainingSet.of(table)), check_random_state(random_state)
-    places = row_parts(rows.n_rows, size, random)
+    places = row_parts(rows.n_rows, size, random, rows.units)
     parts = [rows.take(one) for one in places]
     models = models_of(estimator, parts, random, count_threads(n_jobs))
     return models, [rows.places[one] for one in places]
 
 
-def row_parts(n_rows: int, size: int, random: np.random.RandomState) -> list[NDArray[np.intp]]:
-    """Split a random order of the rows into parts of about this size."""
+def row_parts(
+    n_rows: int, size: int, random: np.random.RandomState, units: Units | None = None
+) -> list[NDArray[np.intp]]:
+    """Split a random order of the rows into parts of about this size; units stay together."""
     if size < 2:
         raise ValueError(f"size={size}: must be at least 2 rows per part")
-    n_parts = max(1, round(n_rows / size))
-    return [np.asarray(part) for part in np.array_split(random.permutation(n_rows), n_parts)]
+    units = Units(n_rows) if units is None else units
+    n_parts = max(1, min(round(n_rows / size), units.n))
+    return [units.rows(part) for part in np.array_split(random.permutation(units.n), n_parts)]
 
 
 def models_of(
@@ -154,8 +157,10 @@ def parts_by_value(
 ) -> list[NDArray[np.intp]]:
     """Split rows into parts of about `size` distinct rows; equal rows stay together.
 
-    The parts depend neither on the order of the rows nor on repetitions.
+    The parts depend neither on the order of the rows nor on repetitions. Groups stay together.
     """
+    if rows.groups is not None:
+        return row_parts(rows.n_rows, size, random, rows.units)
     keys = [column.values for column in rows.columns]
     order = np.lexsort([rows.labels, *keys[::-1]])
     differs = np.zeros(rows.n_rows, dtype=np.bool_)

@@ -35,16 +35,15 @@ from rulewright.estimators.contract.constrained import BoostedClassifier
 from rulewright.estimators.contract.parameters import CheckedByFit, OrderDomain, Parameter, Real
 from rulewright.estimators.contract.work import check_work
 from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import Folds, assign_folds, choosing_rows, keep_splits
-from rulewright.estimators.folds.precision import CoverComparison, MeanOptimism
+from rulewright.estimators.folds.folds import Folds, choosing_rows
+from rulewright.estimators.folds.precision import CoverComparison, correct_by_mean
 from rulewright.model import AdditiveRules
 from rulewright.rules import Adds, Coverage, Rule
 from rulewright.search import LEAST_ROWS, Constraints
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rulewright.data import TrainingSet
+    from rulewright.estimators.contract.weights import WeightMeaning
     from rulewright.kernels import BoolArray, FloatArray
 
 
@@ -103,11 +102,19 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     )
     ordinal: Any = Parameter(OrderDomain(), ORDINAL, default=False)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        weights: WeightMeaning = "importance",
+    ) -> Self:
         """Learn a rule model; a given teacher gets X unchanged."""
         self._given_X = X
         try:
-            return super().fit(X, y, sample_weight)
+            return super().fit(X, y, sample_weight, groups=groups, weights=weights)
         finally:
             del self._given_X
 
@@ -130,10 +137,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         sample = choosing_rows(rows, random, settings.MOST_ROWS)
         repeats: list[Folds] = []
         if sample.n_rows >= LEAST_ROWS:
-            repeats = self._repeat_folds(
-                sample.n_rows,
-                lambda cv: assign_folds(sample.labels, keep_splits(cv, sample.places), random),
-            )
+            repeats = self._repeat_folds(sample, random)
         given = None if self.teacher is None else self._ask_teacher(rows)[sample.places]
         teachers = Teachers(sample, ordinal, self.missing_conditions, constraints, given)
         if repeats or self.teacher_share > 0:
@@ -155,7 +159,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         left_out = OutOfFold.of(scores, repeats[0], sample)
         model = model.with_summary({**model.summary, "price": price})
         known = (sample.labels, sample.weights, repeats, self.size)
-        self.held_out_ = HeldOutRows.of(self.size_, *known)
+        self.held_out_ = HeldOutRows.of(self.size_, *known, groups=sample.groups)
         return with_probabilities(model, rows, None, left_out)
 
     def _constant(self, rows: TrainingSet, constraints: Constraints) -> AdditiveRules:
@@ -178,10 +182,10 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
             fitted = fit_points(members, rows, None, self.l2, lessons.ordinal, self._n_threads)
         pairs = zip(members, fitted.responses.tolist(), strict=True)
         kept = [(one, response) for one, response in pairs if isinstance(one, Member) and response]
-        coverages = self._count_coverages([member for member, _ in kept], rows, outcome, sample)
+        counted = [rows.weights_by_class(member.body.holds(rows.table)) for member, _ in kept]
         found = [
-            Rule(member.body, Adds(member.head, response), coverage)
-            for (member, response), coverage in zip(kept, coverages, strict=True)
+            Rule(member.body, Adds(member.head, response), Coverage.of(tuple(weights.tolist())))
+            for (member, response), weights in zip(kept, counted, strict=True)
         ]
         size = self.size_.to_json(sample.weights)
         summary = {**self._summary(rows, constraints), "size": size}
@@ -189,26 +193,13 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
             summary["sample"] = describe_sample(sample, rows)
         starts = tuple(fitted.intercepts.tolist())
         lines = fitted_lines(members, fitted.responses, len(rows.classes))
-        return AdditiveRules(rows.schema, rows.classes, starts, tuple(found), summary, linear=lines)
-
-    def _count_coverages(
-        self,
-        members: Sequence[Member],
-        rows: TrainingSet,
-        outcome: SearchOutcome,
-        sample: TrainingSet,
-    ) -> list[Coverage]:
-        """Count rules on all rows; correct their precision by the optimism in the folds."""
-        counted = [rows.weights_by_class(member.body.holds(rows.table)) for member in members]
-        correction = None
-        if outcome.runs.repeats:
-            compared = _compare_covers(outcome, self.size_.n_rules, sample)
-            correction = MeanOptimism.estimate(compared)
-        if correction is None:
-            return [Coverage.of(tuple(weights.tolist())) for weights in counted]
-        weights = np.array(counted).reshape(-1, len(rows.classes))
-        supports = weights.sum(axis=1).tolist()
-        return correction.coverages([member.head for member in members], weights, supports)
+        model = AdditiveRules(
+            rows.schema, rows.classes, starts, tuple(found), summary, linear=lines
+        )
+        if not (found and outcome.runs.repeats):
+            return model
+        compared = _compare_covers(outcome, self.size_.n_rules, sample)
+        return correct_by_mean(model, compared, rows)
 
 
 class ClassLessons:

@@ -73,7 +73,12 @@ class UnseenRows(NamedTuple):
     def draw(
         cls, rows: TrainingSet, sample: TrainingSet, folds: Folds, random: np.random.RandomState
     ) -> UnseenRows:
-        """Hold out rows outside the sample, or a fold where a class has hardly any of them."""
+        """Hold out rows outside the sample, or a fold where a class has hardly any of them.
+
+        With groups, hold out a fold and all groups that its training rows do not have.
+        """
+        if rows.groups is not None and sample.groups is not None:
+            return cls(~np.isin(rows.groups, sample.groups[folds.train_mask(0)]), True)
         inside = np.isin(rows.places, sample.places)
         counts, outside = (
             np.bincount(rows.labels[mask], minlength=len(rows.classes))

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from rulewright.data import Units
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY
 from rulewright.estimators.compact.sizes import Size, choose_sizes
+from rulewright.estimators.folds.grouping import pool_groups
 from rulewright.evidence import (
     BRIER,
     Answers,
     ClassAnswers,
-    NumberAnswers,
+    answer_numbers,
     correct_optimism,
     figures_of,
     score_answers,
@@ -70,6 +72,10 @@ class HeldOutRows:
         How the size was chosen.
     unit : float
         What answers are multiplied by.
+    groups : int array or None
+        Group of each row.
+    answer : function, optional
+        Makes answers of an origin and of scores, of models whose scores are no predictions.
     """
 
     size: Size
@@ -78,6 +84,8 @@ class HeldOutRows:
     origin: str
     how: str
     unit: float = 1.0
+    groups: NDArray[np.intp] | None = None
+    answer: Callable[[str, FloatArray], Answers] | None = None
 
     @classmethod
     def of(
@@ -88,6 +96,7 @@ class HeldOutRows:
         repeats: Sequence[Folds],
         how: str,
         unit: float = 1.0,
+        groups: NDArray[np.intp] | None = None,
     ) -> HeldOutRows | None:
         """Keep the rows that were held out; None without folds or without rules."""
         if size.losses is None or size.answers is None or size.n_rules == 0:
@@ -100,7 +109,8 @@ class HeldOutRows:
         weights = weights[seen]
         if weights.max() > MOST_WEIGHT:  # such weights count no rows, and their squares overflow
             weights = weights / weights.max()
-        return cls(own, truth[seen], weights, origin, how, unit)
+        groups = None if groups is None else groups[seen]
+        return cls(own, truth[seen], weights, origin, how, unit, groups)
 
     def answers(self, model: AdditiveRules | RegressionRules) -> Answers:
         """Return out-of-fold answers, decided as a model decides, with corrected figures."""
@@ -118,7 +128,8 @@ class HeldOutRows:
         if self.how == "max":  # nothing was chosen
             figures = evaluate(chosen, np.ones(n_rows))
         else:
-            figures = correct_optimism(evaluate, self._choose, n_rows, chosen)
+            units = Units(n_rows, self.groups)
+            figures = correct_optimism(evaluate, self._choose, units, chosen)
         first = by_size[chosen][0]
         names = score_answers(first)
         return replace(first, estimates=dict(zip(names, figures.tolist(), strict=True)))
@@ -126,15 +137,29 @@ class HeldOutRows:
     def _choose(self, counts: FloatArray) -> IntArray:
         """Choose the sizes where each row counts so often."""
         assert self.size.losses is not None
-        return choose_sizes(self.size.losses, self.weights * counts, self.how)
+        assert self.size.answers is not None
+        n_outputs, losses = self.size.answers.shape[-1], self.size.losses
+        if self.groups is None:
+            return choose_sizes(losses, self.weights * counts, self.how, n_outputs)
+        losses, weights = pool_groups(losses, self.weights, self.groups)
+        _, first = np.unique(self.groups, return_index=True)  # groups are resampled as a whole
+        return choose_sizes(losses, weights * counts[:, first], self.how, n_outputs)
 
     def repeat_answers(self, size: int, model: AdditiveRules | RegressionRules) -> list[Answers]:
         """Return the answers of a size by each repetition."""
         assert self.size.answers is not None
         found = self.size.answers[:, size]
+        if self.answer is not None:
+            made = (self.answer(self.origin, one[:, 0]) for one in found)
+            return [replace(one, groups=self.groups) for one in made]
         if isinstance(model, RegressionRules):
             return [
-                NumberAnswers(self.origin, self.truth, self.unit * one[:, 0], self.weights)
+                replace(
+                    answer_numbers(
+                        model, self.truth, self.unit * one[:, 0], self.weights, self.origin
+                    ),
+                    groups=self.groups,
+                )
                 for one in found
             ]
         decide: Callable[[FloatArray], Any] = model.decide
@@ -151,6 +176,7 @@ class HeldOutRows:
                 self.weights,
                 costs=costs,
                 positive=class_of_interest(model),
+                groups=self.groups,
             )
             for p, s in zip(found, scores, strict=True)
         ]

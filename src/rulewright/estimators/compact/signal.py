@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rulewright.data import draw_one_each
+from rulewright.encoding import BinnedColumns
 from rulewright.estimators.compact.sizes import standard_errors
+from rulewright.estimators.folds.grouping import pick
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulewright.encoding import BinnedColumns
+    from numpy.typing import NDArray
+
     from rulewright.kernels import FloatArray, IntArray
 
 NO_SIGNAL = (
@@ -39,6 +43,7 @@ def has_signal(
     binned: BinnedColumns,
     targets: FloatArray,
     random: np.random.RandomState,
+    groups: NDArray[np.intp] | None = None,
 ) -> bool:
     """Return whether rules predict better than no rules.
 
@@ -56,12 +61,18 @@ def has_signal(
         Class indicators, or the ranks of a numeric target.
     random : RandomState
         Source of the permutations.
+    groups : int array, optional
+        Group of each row; one row of each group is permuted.
     """
     seen = ~np.isnan(losses[0])
     gains = losses[0, seen] - losses[n_rules, seen]
-    error = float(standard_errors(gains[np.newaxis], weights[seen])[0])
+    error = float(standard_errors(gains[np.newaxis], weights[seen], pick(groups, seen))[0])
     if float(np.average(gains, weights=weights[seen])) > CLEAR_GAIN * error:
         return True
+    if groups is not None:
+        places = draw_one_each(groups)
+        binned = BinnedColumns(binned.schema, binned.bins, binned.codes.take(places))
+        targets, weights = targets[places], weights[places]
     return permutation_p_value(binned, targets, weights, random) <= LEVEL
 
 

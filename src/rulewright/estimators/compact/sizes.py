@@ -14,22 +14,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from rulewright.estimators.compact.members import Member, ResponseProblem
+from rulewright.estimators.folds.grouping import pick, pool_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rulewright.data import Groups, LearningRows
     from rulewright.estimators.compact.losses import CompactLoss, FittedResponses
     from rulewright.estimators.compact.members import LineMember
     from rulewright.estimators.compact.search import CompactSearch
     from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import BoolArray, FloatArray, IntArray
 
-KEPT_GAIN, CLEAR_KEPT_GAIN = 0.9, 0.95
-"""Share of the largest gain over no rules that the chosen size keeps; more if clear."""
+KEPT_GAIN, CLEAR_KEPT_GAIN, KEPT_OF_MANY = 0.9, 0.95, 0.995
+"""Share of the largest gain over no rules that the chosen size keeps; more if clear, and nearly all
+with more than two classes: a small part of the gain is then a large part of the remaining loss."""
 
-LARGEST_RISE = 0.05
-"""Share by which the loss may exceed the lowest one: with many classes, or hardly any noise, a
-small part of the gain is a large part of the loss that remains."""
+LARGEST_RISE, RISE_OF_MANY = 0.05, 0.01
+"""Share by which the loss may exceed the lowest one, and with more than two classes: where there is
+hardly any noise, a small part of the gain is a large part of the loss that remains."""
 
 READABLE, ALIKE = 8, 0.5
 """Rules that a reader takes in at a glance, and standard errors within which losses are similar."""
@@ -206,32 +209,38 @@ class FoldRuns(NamedTuple):
         """Out-of-fold losses (sizes, rows), averaged over the repetitions."""
         return join_losses(self.paths, self.repeats)
 
-    def choose_size(self, weights: FloatArray, how: str, cap: int) -> Size:
+    def choose_size(self, rows: LearningRows[Any], how: str, cap: int) -> Size:
         """Choose the number of rules; "max" is the cap."""
         losses = self.losses
-        n_rules = cap if how == "max" else choose_size(losses, weights, how)
-        answers = [
+        parts = [
             folds.scatter([one.answers for one in own], axis=1)
             for own, folds in zip(self.paths, self.repeats, strict=True)
         ]
-        return Size(n_rules, losses, np.array(answers), self.variant)
+        answers = np.array(parts)
+        n_outputs = answers.shape[-1]
+        n_rules = (
+            cap if how == "max" else choose_size(losses, rows.weights, how, rows.groups, n_outputs)
+        )
+        return Size(n_rules, losses, answers, self.variant)
 
 
-def choose_runs(kinds: Sequence[FoldRuns], weights: FloatArray, how: str, cap: int) -> FoldRuns:
+def choose_runs(kinds: Sequence[FoldRuns], rows: LearningRows[Any], how: str, cap: int) -> FoldRuns:
     """Keep the variant with the smallest loss at any size; lines must be clearly better."""
     by_lines = ([one for one in kinds if one.variant.has_lines is kind] for kind in (False, True))
     best = [
-        min(same, key=lambda one: float(mean_losses(one.losses, weights).min()))
+        min(same, key=lambda one: float(mean_losses(one.losses, rows.weights).min()))
         for same in by_lines
         if same
     ]
     if len(best) == 1:
         return best[0]
-    plain, lined = (one.choose_size(weights, how, cap) for one in best)
-    return best[do_lines_help(plain, lined, weights)]
+    plain, lined = (one.choose_size(rows, how, cap) for one in best)
+    return best[do_lines_help(plain, lined, rows.weights, rows.groups)]
 
 
-def do_lines_help(plain: Size, lined: Size, weights: FloatArray) -> bool:
+def do_lines_help(
+    plain: Size, lined: Size, weights: FloatArray, groups: Groups | None = None
+) -> bool:
     """Return whether lines clearly lower the out-of-fold loss, each model at its own size."""
     assert plain.losses is not None
     assert lined.losses is not None
@@ -239,7 +248,7 @@ def do_lines_help(plain: Size, lined: Size, weights: FloatArray) -> bool:
     own, weights = lined.losses[lined.n_rules, seen], weights[seen]
     gains = np.array([plain.losses[plain.n_rules, seen] - own, lined.losses[0, seen] - own])
     gain, over_nothing = np.average(gains, axis=1, weights=weights).tolist()
-    error = float(standard_errors(gains[:1], weights)[0])
+    error = float(standard_errors(gains[:1], weights, pick(groups, seen))[0])
     return bool(gain > max(LINE_SHARE * over_nothing, LINE_ERRORS * error))
 
 
@@ -258,22 +267,32 @@ def join_losses(paths: Sequence[Sequence[FoldPath]], repeats: Sequence[Folds]) -
     return np.asarray(np.mean(parts, axis=0))
 
 
-def choose_size(losses: FloatArray, weights: FloatArray, how: str = "cv") -> int:
+def choose_size(
+    losses: FloatArray,
+    weights: FloatArray,
+    how: str = "cv",
+    groups: Groups | None = None,
+    n_outputs: int = 2,
+) -> int:
     """Return the number of rules by the out-of-fold losses (sizes, rows).
 
-    "cv" is the smallest size that keeps most of the largest gain over no rules, but not less than
-    the best of up to `READABLE` rules: where the gain is certain, the smallest that keeps nearly
-    all of it, otherwise the largest whose loss is alike, because models of all rows profit from
-    more rules than models of folds. "one-se" is the smallest size within one standard error of
-    the best.
+    "cv" is the smallest size that keeps most of the largest gain over no rules (with more than two
+    outputs nearly all of it), but not less than the best of up to `READABLE` rules: where the gain
+    is certain, the smallest that keeps nearly all of it, otherwise the largest whose loss is alike,
+    because models of all rows profit from more rules than models of folds. "one-se" is the smallest
+    size within one standard error of the best.
     """
     seen = ~np.isnan(losses[0])
-    losses, weights = losses[:, seen], weights[seen]
+    losses, weights = pool_groups(losses[:, seen], weights[seen], pick(groups, seen))
     means = np.average(losses, axis=1, weights=weights)
-    return _apply_rule(means, lambda best: standard_errors(losses - losses[best], weights), how)
+    return _apply_rule(
+        means, lambda best: standard_errors(losses - losses[best], weights), how, n_outputs
+    )
 
 
-def choose_sizes(losses: FloatArray, weights: FloatArray, how: str = "cv") -> IntArray:
+def choose_sizes(
+    losses: FloatArray, weights: FloatArray, how: str = "cv", n_outputs: int = 2
+) -> IntArray:
     """Return the number of rules for many weightings (weightings, rows) of the same losses."""
     totals = weights.sum(axis=1, keepdims=True)
     means, squared = weights @ losses.T / totals, weights**2
@@ -286,12 +305,14 @@ def choose_sizes(losses: FloatArray, weights: FloatArray, how: str = "cv") -> In
             spread += gaps * (gaps * none[k] - 2 * (first[k] - first[k, best]))
             return np.asarray(np.sqrt(np.maximum(spread, 0.0)) / totals[k])
 
-        return _apply_rule(means[k], errors, how)
+        return _apply_rule(means[k], errors, how, n_outputs)
 
     return np.array([choose(k) for k in range(len(weights))], dtype=np.int32)
 
 
-def _apply_rule(means: FloatArray, errors: Callable[[int], FloatArray], how: str) -> int:
+def _apply_rule(
+    means: FloatArray, errors: Callable[[int], FloatArray], how: str, n_outputs: int
+) -> int:
     """Choose a size by mean losses and the standard errors of their differences from one size."""
     if how == "one-se" or len(means) == 1:
         best = int(np.argmin(means))
@@ -300,7 +321,8 @@ def _apply_rule(means: FloatArray, errors: Callable[[int], FloatArray], how: str
     gain, from_best = means[0] - means[best], errors(best)
     least = float(means[1:].min())
     kept = CLEAR_KEPT_GAIN if from_best[0] <= CLEAR * gain else KEPT_GAIN
-    allowed = max(min((1 - kept) * (means[0] - least), LARGEST_RISE * least), 0.0)
+    kept, rise = (kept, LARGEST_RISE) if n_outputs <= 2 else (KEPT_OF_MANY, RISE_OF_MANY)
+    allowed = max(min((1 - kept) * (means[0] - least), rise * least), 0.0)
     enough = means <= least + allowed
     if from_best[0] <= CERTAIN * gain:
         readable = int(np.argmax(means <= means[0] - ALL_GAIN * gain))
@@ -310,8 +332,11 @@ def _apply_rule(means: FloatArray, errors: Callable[[int], FloatArray], how: str
     return max(1 + int(np.argmax(enough[1:])), readable)
 
 
-def standard_errors(differences: FloatArray, weights: FloatArray) -> FloatArray:
+def standard_errors(
+    differences: FloatArray, weights: FloatArray, groups: Groups | None = None
+) -> FloatArray:
     """Return the standard errors of the weighted means of differences (sizes, rows)."""
+    differences, weights = pool_groups(differences, weights, groups)
     centred = differences - np.average(differences, axis=1, weights=weights)[:, np.newaxis]
     errors: FloatArray = np.sqrt((weights**2 * centred**2).sum(axis=1)) / weights.sum()
     return errors

@@ -18,6 +18,7 @@ from rulewright.data import (
     read_like,
     read_table,
 )
+from rulewright.estimators.contract.evidence import count_evidence
 from rulewright.estimators.contract.many_labels import pool_labels
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
@@ -28,7 +29,13 @@ from rulewright.estimators.contract.parameters import (
 )
 from rulewright.estimators.contract.unpredicted import warn_of_unpredicted
 from rulewright.estimators.contract.warn import NO_RULES, warn_of_data, warn_of_no_rules
-from rulewright.estimators.contract.weights import class_weighted, note_weights, scale_weights
+from rulewright.estimators.contract.weights import (
+    WeightMeaning,
+    class_weighted,
+    count_weights,
+    note_weights,
+    scale_weights,
+)
 from rulewright.model import (
     DECISION,
     AdditiveRules,
@@ -106,13 +113,14 @@ class TableEstimator(
                 raise ValueError(f"Invalid parameter {name!r} of {type(self).__name__}. {offer}")
         return cast("Self", super().set_params(**params))
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, task: Task) -> Table:
+    def _read(self, X: Any, y: Any, sample_weight: Any, task: Task, groups: Any = None) -> Table:
         """Check the parameters, read the table and note down its columns."""
         check_parameters(type(self).__name__, self.get_params(deep=False), self.DOMAINS)
         count_threads(self.n_jobs)  # a wrong number is reported before any work
         nominal = self.categorical_features
         try:
-            table = read_table(X, target=y, nominal=nominal, weights=sample_weight, task=task)
+            given = {"target": y, "weights": sample_weight, "groups": groups}
+            table = read_table(X, nominal=nominal, task=task, **given)
         except DataError as error:  # the reader has another name for the option
             if not str(error).startswith("nominal"):
                 raise
@@ -160,7 +168,15 @@ class RuleEstimator(TableEstimator, Generic[Model]):
     POOLS_LABELS: ClassVar[bool] = False
     """Whether rare labels are pooled in columns with more than 1,000: each is a condition."""
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        weights: WeightMeaning = "importance",
+    ) -> Self:
         """Learn a rule model.
 
         Parameters
@@ -172,21 +188,30 @@ class RuleEstimator(TableEstimator, Generic[Model]):
             target that a Table was read with.
         sample_weight : array-like or str, optional
             Row weights, or the name of the column of X that holds them; by default the weights
-            that a Table was read with. A weight is a number of rows: 2 is a row twice. Weights
-            whose sum cannot be a number of rows, such as shares, are scaled to sum to the number of
-            rows, with a warning.
+            that a Table was read with. Rules are learned as if a weight of 2 were a row twice.
+            Weights whose sum cannot be a number of rows, such as shares, are scaled to sum to the
+            number of rows, with a warning.
+        groups : array-like or str, optional
+            Group of each row, such as its customer, or the name of the column of X that holds it.
+            Folds, subsamples and held-out rows keep groups whole, and figures and intervals count
+            groups: rows of a group are no independent evidence.
+        weights : {"importance", "counts"}
+            What weights say about evidence. "importance": each row was observed once, however
+            large its weight, so intervals use the effective number of rows. "counts": a weight is
+            a number of equal, independent rows.
 
         Returns
         -------
         self
         """
-        table, name = self._read(X, y, sample_weight, self.TASK), type(self).__name__
+        name = type(self).__name__
+        table = count_weights(self._read(X, y, sample_weight, self.TASK, groups), weights)
         told = None if self._is_nested else name
         rows = scale_weights(self._training_rows(table), told)
         rows = pool_labels(rows, told) if self._pools_labels else rows
         is_constant = not self._is_nested and warn_of_data(table, name)
         self._warn_of_rows(rows)
-        model = self._finished(self._learn(rows), rows)
+        model = count_evidence(self._finished(self._learn(rows), rows), rows)
         model = model.with_summary({**model.summary, **self._describe_rows(model, rows)})
         self.model_ = self._decided(model, rows)
         if not is_constant:
@@ -281,7 +306,8 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         """Note down what the training rows, their weights and the target are."""
         target = {} if rows.table.target_name is None else {"target": rows.table.target_name}
         weights = note_weights(rows, getattr(self, "class_weight", None))
-        return {**describe_training(model, rows), **weights, **target}
+        groups = {} if rows.groups is None else {"n_groups": rows.units.n}
+        return {**describe_training(model, rows), **weights, **groups, **target}
 
 
 class RuleClassifier(

@@ -11,8 +11,9 @@ import inspect
 import math
 import numbers
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
+from functools import wraps
 from typing import Any, ClassVar, Protocol, cast, dataclass_transform
 
 import numpy as np
@@ -97,6 +98,27 @@ class Real:
         most = "" if self.high == math.inf else f" and <= {self.high:g}"
         others = [*self.words, *(["none"] if self.optional else [])]
         return " or ".join([f"a number {least}{most}", *others])
+
+
+@dataclass(frozen=True)
+class Reals:
+    """Numbers of at least `low`; None is allowed, too."""
+
+    low: float
+
+    def accepts(self, value: object) -> bool:
+        """Return whether the value is allowed."""
+        if value is None:
+            return True
+        listed = not isinstance(value, str) and isinstance(value, Iterable)
+        return listed and all(map(Real(self.low).accepts, cast("Iterable[object]", value)))
+
+    def parse(self, text: str) -> object:
+        """Read a value from the command line."""
+        return None if text == "none" else [float(part) for part in text.split(",")]
+
+    def __str__(self) -> str:
+        return f"numbers >= {self.low:g}, with commas between them, or none"
 
 
 @dataclass(frozen=True)
@@ -285,7 +307,8 @@ class Parameterised:
         # Positional parameters come first, as in the signature.
         listed = sorted((declared[name] for name in order), key=lambda one: bool(one.kw_only))
         cls.__doc__ = _document(inspect.cleandoc(cls.__doc__ or ""), listed)
-        init = cast("Any", cls.__init__)
+        init = cast("Any", _check_names(cls.__init__, order))
+        cls.__init__ = init  # type: ignore[method-assign]
         known = inspect.signature(init).parameters
         parameters = sorted((known[name] for name in ("self", *order)), key=lambda one: one.kind)
         init.__signature__ = inspect.Signature(parameters, return_annotation=None)
@@ -303,6 +326,19 @@ class Parameterised:
             for name, domain in cls.DOMAINS.items()
             if not isinstance(domain, CheckedByFit)
         }
+
+
+def _check_names(init: Callable[..., None], names: Sequence[str]) -> Callable[..., None]:
+    """Return an `__init__` that suggests the parameter that a mistyped name means."""
+
+    @wraps(init)
+    def checked(self: object, *values: Any, **options: Any) -> None:
+        for name in options.keys() - set(names):
+            kind = type(self).__name__
+            raise TypeError(f"{kind} has no parameter {name!r}. {offer_names(name, names)}")
+        init(self, *values, **options)
+
+    return checked
 
 
 def _own_first(cls: type, declared: Iterable[str]) -> list[str]:

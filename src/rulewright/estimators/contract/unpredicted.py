@@ -8,6 +8,7 @@ import numpy as np
 
 from rulewright.data import ModelWarning
 from rulewright.estimators.contract.warn import warn_caller
+from rulewright.rules import write_percent
 
 if TYPE_CHECKING:
     from rulewright.data import TrainingSet
@@ -39,7 +40,10 @@ def warn_of_unpredicted(model: ClassModel, rows: TrainingSet, learner: str) -> N
     if not missing:
         return
     shares = rows.class_weights / rows.class_weights.sum()
-    named = [f"{model.class_names[k]!r} ({shares[k]:.2g} of the rows)" for k in missing[:_NAMED]]
+    named = [
+        f"{model.class_names[k]!r} ({write_percent(shares[k])} of the rows)"
+        for k in missing[:_NAMED]
+    ]
     named += [f"{len(missing) - _NAMED} more"] if len(missing) > _NAMED else []
     threshold = ""
     if len(model.classes) == 2:

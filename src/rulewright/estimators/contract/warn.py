@@ -27,6 +27,9 @@ _REMEDIES = {
     "constant target": "There is nothing to learn.",
     "copy": "Drop it.",
     "leak": "Drop it, unless it is known before the target is.",
+    "repeated rows": (
+        "Held-out rows are then no new rows: deduplicate them, or pass groups= to fit."
+    ),
     "row number": _ID,
     "id": _ID,
     "free text": "Drop it, or derive columns from it.",

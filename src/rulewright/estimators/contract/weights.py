@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
@@ -14,7 +15,7 @@ from rulewright.estimators.contract.warn import warn_caller
 from rulewright.model import class_names
 
 if TYPE_CHECKING:
-    from rulewright.data import LearningRows
+    from rulewright.data import LearningRows, Table
     from rulewright.kernels import FloatArray
 
 LEAST_MEAN = 0.01
@@ -26,7 +27,19 @@ FEWEST_ROWS = 1.5
 MOST_ROWS = 2.0**53
 """Weights with a larger sum are no numbers of rows: sums of them are not exact."""
 
+WeightMeaning: TypeAlias = Literal["importance", "counts"]
+"""Whether a row of weight 2 is one observation, or two."""
+
 Rows = TypeVar("Rows", bound="LearningRows[Any]")
+
+
+def count_weights(table: Table, meaning: WeightMeaning) -> Table:
+    """Return the table; with "counts" its weights are the numbers of observations."""
+    if meaning not in get_args(WeightMeaning):
+        raise ValueError(f"weights={meaning!r} must be 'importance' or 'counts'")
+    if meaning == "importance" or table.weights is None:
+        return table
+    return replace(table, repeats=table.weights)
 
 
 def class_weighted(rows: TrainingSet, class_weight: Any) -> TrainingSet:

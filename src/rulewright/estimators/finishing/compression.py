@@ -15,8 +15,9 @@ from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import scale_weights
 from rulewright.estimators.finishing.after_fit import additive_of, note_figures, read_model_rows
 from rulewright.estimators.finishing.relearning import find_learner, learn_again
-from rulewright.estimators.folds.folds import Folds, assign_folds, choosing_rows, keep_splits
-from rulewright.evidence import accuracy, reliability, row_losses
+from rulewright.estimators.folds.folds import Folds, choosing_rows, divide_rows
+from rulewright.estimators.folds.grouping import pool_groups
+from rulewright.evidence import accuracy, effective_number, reliability, row_losses
 from rulewright.rules import Adds
 from rulewright.search import count_threads
 from rulewright.stopping import CHARGE, sizes_up_to, smallest_good
@@ -47,6 +48,7 @@ def compress(
     n_rules: int | None = None,
     *,
     sample_weight: Any = None,
+    groups: Any = None,
     cv: Any = 5,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -76,6 +78,9 @@ def compress(
         Row weights, or the name of the column of X that holds them. A weight is a number of rows: 2
         means a repeated row. Weights that sum to less than a hundredth of the number of rows are
         scaled to sum to it.
+    groups : array-like or str, optional
+        Group of each row, or the name of the column of X that holds it; by default the groups that
+        a Table was read with. Folds keep groups whole.
     cv : int or splitter
         Folds of the cross-validation, or a scikit-learn splitter. The learner is refitted
         without each fold, so five folds cost five fits of the model to compress.
@@ -100,9 +105,9 @@ def compress(
     random, n_threads = check_random_state(random_state), count_threads(n_jobs)
     given = (model, X, y, sample_weight, "compress")
     try:  # all columns: the learner may use others
-        rows = read_model_rows(*given, every_column=learner is not None)
+        rows = read_model_rows(*given, every_column=learner is not None, groups=groups)
     except DataError:
-        learner, rows = None, read_model_rows(*given)
+        learner, rows = None, read_model_rows(*given, groups=groups)
     small = compress_rows(model, rows, n_rules, cv, random, n_threads, verbose, learner)
     figures = reliability(rows.labels, small.predict_proba(rows.table), rows.weights)
     return note_figures(small, rows="given", **figures)
@@ -127,7 +132,7 @@ def compress_rows(
     problem = _Problem.of(merged, sample, n_threads)
     most = min(25 * len(merged.classes), MOST_RULES) if n_rules is None else n_rules
     sizes = sizes_up_to(min(most, len(merged)))
-    folds = assign_folds(problem.labels, keep_splits(cv, sample.places), random)
+    folds = divide_rows(sample, cv, random)
     n_folds = 0 if folds is None else len(folds)
     with progress_bar("compressing", n_folds + 1, bool(verbose)) as advance:
         judged: list[_FoldCurve] = []
@@ -140,6 +145,10 @@ def compress_rows(
     if n_rules is None and judged:
         losses = np.concatenate([fold.losses for fold in judged], axis=1)
         weights = np.concatenate([fold.weights for fold in judged])
+        if sample.groups is not None and folds is not None:
+            held_out = [folds.held_out_rows(fold) for fold in range(len(folds))]
+            losses, weights = pool_groups(losses, weights, sample.groups[np.concatenate(held_out)])
+            weights = weights * (effective_number(weights) / weights.sum())
         size = smallest_good(sizes, losses, weights, CHARGE if learner is None else 0.0)
     kept = [merged.rules[rule] for rule in chosen[size].rules.tolist()]
     small = _refit_responses(merged.with_rules(kept), rows, n_threads)

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from rulewright.data import TrainingSet, optional
+from rulewright.data import RegressionSet, TrainingSet, optional
+from rulewright.estimators.folds.grouping import (
+    mark_common,
+    refuse_split_groups,
+    stratified_group_folds,
+)
 from rulewright.kernels import BoolArray, FloatArray, IntArray, ThreadPool
 
 if TYPE_CHECKING:
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rulewright.data import LearningRows
     from rulewright.model import AdditiveRules
 
 Result = TypeVar("Result")
@@ -141,39 +147,65 @@ def choosing_rows(
 
 
 def assign_folds(
-    labels: IntArray, cv: Any, random: np.random.RandomState, least_classes: int = 2
+    labels: IntArray,
+    cv: Any,
+    random: np.random.RandomState,
+    least_classes: int = 2,
+    groups: NDArray[np.intp] | None = None,
 ) -> Folds | None:
     """Assign rows to the folds that hold them out.
 
     A class with a single row is never held out, so that every training part has all classes;
-    larger classes are spread over the folds.
+    larger classes are spread over the folds. A group is in one fold.
 
     Parameters
     ----------
     labels : int32 array
         Class of each row.
-    Number of folds, a scikit-learn splitter, or its pairs of training and test rows;
-    each row may be in at most one test set.
+    cv : int, splitter or pairs
+        Number of folds, a scikit-learn splitter, or its pairs of training and test rows;
+        each row may be in at most one test set.
     random : RandomState
         Random numbers for the folds; a splitter has its own.
     least_classes : int
         Minimum number of classes that must be held out.
+    groups : int array, optional
+        Group of each row; a splitter gets them.
 
     Returns
     -------
     Folds or None
         None if too few classes can be held out.
     """
-    common = np.bincount(labels)[labels] > 1
+    common = mark_common(labels, groups)
     if len(np.unique(labels[common])) < least_classes:
         return None
     folds = np.full(len(labels), -1, dtype=np.int32)
     if isinstance(cv, numbers.Integral):
-        n_folds = min(int(cv), int(common.sum()))
-        folds[common] = stratified_folds(labels[common], n_folds, random)
-        return Folds(folds)
+        if groups is None:
+            n_folds = min(int(cv), int(common.sum()))
+            folds[common] = stratified_folds(labels[common], n_folds, random)
+            return Folds(folds)
+        n_folds = min(int(cv), len(np.unique(groups[common])))
+        if n_folds < 2:
+            return None
+        dealt = stratified_group_folds(labels[common], groups[common], n_folds, random)
+    else:
+        dealt = _ask_splitter(labels, cv, groups)[common]
+        if groups is not None:
+            refuse_split_groups(dealt, groups[common])
+    folds[common] = dealt
+    left_out = folds >= 0
+    folds[left_out] = np.unique(folds[left_out], return_inverse=True)[1]  # folds without rows
+    return Folds(folds) if left_out.any() else None
+
+
+def _ask_splitter(labels: IntArray, cv: Any, groups: NDArray[np.intp] | None) -> IntArray:
+    """Return the test set of each row, -1 if none."""
+    folds = np.full(len(labels), -1, dtype=np.int32)
     splits = optional("sklearn.model_selection").check_cv(cv)  # slow to import
-    for fold, (_, test) in enumerate(splits.split(np.zeros((len(labels), 1)), labels)):
+    pairs = splits.split(np.zeros((len(labels), 1)), labels, groups)
+    for fold, (_, test) in enumerate(pairs):
         if len(test) and np.max(test) >= len(labels):
             raise ValueError(
                 f"cv holds out row {np.max(test)}, but only {len(labels)} rows have a weight: "
@@ -185,15 +217,28 @@ def assign_folds(
                 "test set, such as StratifiedKFold"
             )
         folds[test] = fold
-    left_out = common & (folds >= 0)
-    places = np.unique(folds[left_out], return_inverse=True)[1]  # drop folds without rows
-    folds[:] = -1
-    folds[left_out] = places
-    return Folds(folds) if left_out.any() else None
+    return folds
+
+
+def divide_rows(rows: LearningRows[Any], cv: Any, random: np.random.RandomState) -> Folds | None:
+    """Assign the rows of a fit to the folds that hold them out; groups stay whole.
+
+    None if that is impossible: too few rows, groups or classes.
+    """
+    splits = keep_splits(cv, rows.places)
+    if isinstance(rows, TrainingSet):
+        return assign_folds(rows.labels, splits, random, groups=rows.groups)
+    if isinstance(rows, RegressionSet) and rows.has_event is not None:
+        return assign_folds(rows.has_event.astype(np.int32), splits, random, 1, rows.groups)
+    return number_folds(rows.n_rows, cv, rows.places, random, rows.groups)
 
 
 def number_folds(
-    n_rows: int, cv: Any, places: NDArray[np.intp], random: np.random.RandomState
+    n_rows: int,
+    cv: Any,
+    places: NDArray[np.intp],
+    random: np.random.RandomState,
+    groups: NDArray[np.intp] | None = None,
 ) -> Folds | None:
     """Assign rows to the folds that hold them out; None for fewer than two rows.
 
@@ -201,8 +246,9 @@ def number_folds(
     """
     if n_rows < 2:
         return None
-    if not isinstance(cv, numbers.Integral):
-        return assign_folds(np.zeros(n_rows, dtype=np.int32), keep_splits(cv, places), random, 1)
+    if not isinstance(cv, numbers.Integral) or groups is not None:
+        one_class = np.zeros(n_rows, dtype=np.int32)
+        return assign_folds(one_class, keep_splits(cv, places), random, 1, groups)
     folds = np.empty(n_rows, dtype=np.int32)
     folds[random.permutation(n_rows)] = np.arange(n_rows) % min(int(cv), n_rows)
     return Folds(folds)

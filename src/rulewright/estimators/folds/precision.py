@@ -22,11 +22,16 @@ import numpy as np
 
 from rulewright.encoding import PackedCovers
 from rulewright.estimators.contract.base import Classes, RuleClassifier
+from rulewright.estimators.contract.evidence import weigh_evidence
 from rulewright.estimators.contract.parameters import Integer, Parameter
 from rulewright.estimators.contract.progress import progress_bar
-from rulewright.estimators.contract.weights import count_effective_rows
-from rulewright.estimators.folds.folds import assign_folds, stratified_folds
-from rulewright.evidence import HitCounts, Shrinkage
+from rulewright.estimators.folds.folds import (
+    assign_folds,
+    choosing_rows,
+    divide_rows,
+    stratified_folds,
+)
+from rulewright.evidence import HitCounts, Observations, Shrinkage
 from rulewright.rules import Coverage, Head
 from rulewright.search import LEAST_ROWS, MergedRows, merge_equal_rows
 
@@ -62,17 +67,22 @@ class CoverComparison(NamedTuple):
     unseen: FloatArray
 
     @classmethod
-    def of(cls, model: ClassModel, left_out: TrainingSet) -> Self:
-        """Compare a model's counts with the counts on held-out rows."""
-        seen = np.array([rule.class_weights for rule in model.rules])
-        unseen = decided_weights(model, left_out)
-        return cls([rule.head for rule in model.rules], seen.reshape(unseen.shape), unseen)
+    def of(cls, model: ClassModel, train: TrainingSet, left_out: TrainingSet) -> Self:
+        """Compare a model's counts with the counts on held-out rows, as observations."""
+        unseen = decided_weights(model, left_out) * weigh_evidence(model, left_out)[:, np.newaxis]
+        seen = np.array([rule.class_weights for rule in model.rules]).reshape(unseen.shape)
+        seen = seen * weigh_evidence(model, train)[:, np.newaxis]
+        return cls([rule.head for rule in model.rules], seen, unseen)
 
     @classmethod
     def join(cls, parts: Sequence[CoverComparison]) -> Self:
         """Concatenate the rules of several models."""
         heads = list(itertools.chain.from_iterable(part.heads for part in parts))
         return cls(heads, *(np.concatenate(side) for side in list(zip(*parts, strict=True))[1:]))
+
+    def scale(self, worth: float) -> Self:
+        """Return the same counts as observations, of which a weight of 1 has so many."""
+        return self._replace(seen=self.seen * worth, unseen=self.unseen * worth)
 
     @property
     def on_both_sides(self) -> BoolArray:
@@ -93,10 +103,17 @@ class PrecisionCorrection(ABC):
         """
 
     def coverages(
-        self, heads: Sequence[Head], weights: FloatArray, supports: Sequence[float]
+        self,
+        heads: Sequence[Head],
+        weights: FloatArray,
+        supports: Sequence[float],
+        worth: FloatArray,
     ) -> list[Coverage]:
-        """Return the coverage of each rule with corrected weights; supports and counts stay."""
-        expected = self.expected_weights(heads, weights).tolist()
+        """Return the coverage of each rule with corrected weights; supports and counts stay.
+
+        `worth` is the number of observations per unit of weight, for each rule.
+        """
+        expected = self.expected_weights(heads, weights * worth[:, np.newaxis]).tolist()
         parts = zip(supports, weights.tolist(), expected, strict=True)
         return [
             Coverage(support, tuple(counts), "corrected", tuple(line))
@@ -188,7 +205,7 @@ class BaseRateShrinkage(PrecisionCorrection):
 
 def has_enough(rows: TrainingSet) -> bool:
     """Return whether there are enough rows for training and held-out parts."""
-    return count_effective_rows(rows.weights) >= LEAST_ROWS
+    return Observations.of(rows).count(0.0) >= LEAST_ROWS
 
 
 def decided_weights(model: ClassModel, rows: TrainingSet) -> FloatArray:
@@ -198,6 +215,21 @@ def decided_weights(model: ClassModel, rows: TrainingSet) -> FloatArray:
     for i in range(len(covers)):
         weights[i] = rows.weights_by_class(covers[i : i + 1].row_mask())
     return weights
+
+
+def correct_by_mean(model: Classes, compared: CoverComparison, rows: TrainingSet) -> Classes:
+    """Correct the coverage of a model by `MeanOptimism`, from counts by weight."""
+    worth = weigh_evidence(model, rows)
+    correction = MeanOptimism.estimate(compared.scale(float(worth.mean())))
+    return model if correction is None else _correct(model, correction, worth)
+
+
+def correct_weighed(
+    model: Classes, compared: Sequence[CoverComparison], rows: TrainingSet
+) -> Classes:
+    """Correct the coverage of a model by comparisons that were counted by weight."""
+    worth = float(weigh_evidence(model, rows).mean()) if model.rules else 1.0
+    return correct_precision(model, [one.scale(worth) for one in compared], rows)
 
 
 def correct_precision(
@@ -210,9 +242,13 @@ def correct_precision(
     correction = BaseRateShrinkage.estimate(CoverComparison.join(compared), shares)
     if correction is None:
         return model
+    return _correct(model, correction, weigh_evidence(model, rows))
+
+
+def _correct(model: Classes, correction: PrecisionCorrection, worth: FloatArray) -> Classes:
     heads, weights = [rule.head for rule in model.rules], [r.class_weights for r in model.rules]
     supports = [rule.coverage.support for rule in model.rules]
-    return model.with_coverages(correction.coverages(heads, np.array(weights), supports))
+    return model.with_coverages(correction.coverages(heads, np.array(weights), supports, worth))
 
 
 def _count_hits(heads: Sequence[Head], weights: FloatArray, shares: FloatArray) -> HitCounts:
@@ -247,7 +283,8 @@ class CheckedClassifier(RuleClassifier[Classes]):
 
     def _compare_folds(self, rows: TrainingSet) -> Iterator[CoverComparison]:
         """Learn without each fold, and count the rules on held-out rows."""
-        n_folds, repeat = int(self.precision_cv or 0), self.class_weight is None
+        n_folds = int(self.precision_cv or 0)
+        repeat = self.class_weight is None and Observations.of(rows).are_rows
         random = np.random.RandomState(0)  # deterministic learners need no seed
         with progress_bar("checking precision", n_folds, bool(self.verbose)) as advance:
             for train, left_out in _parts(rows, n_folds, repeat, random):
@@ -255,7 +292,7 @@ class CheckedClassifier(RuleClassifier[Classes]):
                 learner.set_params(random_state=int(random.randint(2**31)), verbose=0)
                 learner.classes_ = self.classes_
                 model = learner._learn(train)  # noqa: SLF001 - rows are already weighted
-                yield CoverComparison.of(model, left_out)
+                yield CoverComparison.of(model, train, left_out)
                 advance()
 
 
@@ -274,9 +311,17 @@ def _parts(
 ) -> Iterator[tuple[TrainingSet, TrainingSet]]:
     """Yield the training rows and held-out rows of each fold.
 
-    Whole weights are copies of a row, each of which may be held out alone; so the folds depend
-    neither on the order of rows nor on repetitions. Large data are sampled.
+    Groups stay whole. Without groups, weights that are counts are copies of a row, each of which
+    may be held out alone; so the folds depend neither on the order of rows nor on repetitions.
+    Large data are sampled.
     """
+    if rows.groups is not None:
+        sample = choosing_rows(rows, random, MOST_ROWS)
+        whole = divide_rows(sample, n_folds, random)
+        for fold in range(0 if whole is None else len(whole)):
+            assert whole is not None
+            yield sample.take(whole.train_rows(fold)), sample.take(whole.held_out_rows(fold))
+        return
     merged = merge_equal_rows(rows, repeat=repeat).sort_rows()
     chosen = np.arange(len(merged.place))
     if len(chosen) > MOST_ROWS:

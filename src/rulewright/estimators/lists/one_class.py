@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright import kernels
+from rulewright.data import Units
 from rulewright.encoding import BinnedColumns, Threshold, bin_table
 from rulewright.estimators.contract.constrained import ConstrainedClassifier
 from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Real
@@ -24,10 +25,18 @@ from rulewright.estimators.lists.assembly import decision_list
 from rulewright.kernels import ROW, STAT, Op, Score
 from rulewright.model import DecisionList
 from rulewright.rules import Conjunction, Formula
-from rulewright.search import Constraints, FoundRule, RuleGrower, SearchLimits
+from rulewright.search import (
+    Constraints,
+    FoundRule,
+    RuleGrower,
+    SearchLimits,
+    split_by_weight,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from rulewright.data import TrainingSet
     from rulewright.kernels import (
@@ -63,13 +72,14 @@ class CoveringContext:
     labels: IntArray
     weights: FloatArray
     unit: float
+    groups: NDArray[np.intp] | None = None
 
     @classmethod
     def of(cls, rows: TrainingSet, grower: RuleGrower, limits: SearchLimits) -> CoveringContext:
         """Choose the fixed point of the weights, and convert limits to codes."""
         unit = 2.0 ** max(math.ceil(math.log2(rows.total_weight)) - 61, -1022)
         compiled = limits.compile(rows.schema, unit)
-        return cls(grower.binned, grower, compiled, rows.labels, rows.weights, unit)
+        return cls(grower.binned, grower, compiled, rows.labels, rows.weights, unit, rows.groups)
 
     @cached_property
     def steps(self) -> StatArray:
@@ -158,7 +168,9 @@ class OneClass:
     def split(self, rows: RowArray, share: float, seed: int) -> tuple[RowArray, RowArray]:
         """Split rows at random, with this share of the weight of either side in the first part."""
         strata = (self.covering.labels[rows] == self.head).astype(np.int32)
-        taken = kernels.split_by_weight(self.covering.steps[rows], strata, share, seed)
+        groups = self.covering.groups
+        units = None if groups is None else Units(len(rows), groups[rows])
+        taken = split_by_weight(self.covering.steps[rows], strata, share, seed, units)
         return rows[taken], rows[~taken]
 
     def grow(self, rows: RowArray, start: FoundRule | None = None) -> FoundRule | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import Schema
     from rulewright.estimators.mlrules.pruning import Pruning
-    from rulewright.estimators.mlrules.settings import BoostingSettings
+    from rulewright.estimators.mlrules.settings import BoostingSettings, RuleSettings
     from rulewright.kernels import ByteArray, FloatArray, Limits, Score
 
 Drawn = TypeVar("Drawn")
@@ -90,7 +90,7 @@ class BoostedRows(Protocol[Drawn, Cover]):
     def validation_loss(self) -> float:
         """Mean validation loss; NaN without validation rows."""
 
-    def start_pruning(self, kind: str | None, required: ByteArray) -> Pruning[Drawn]:
+    def start_pruning(self, kind: str | None, required: ByteArray, hurries: bool) -> Pruning[Drawn]:
         """Return the pruning of rules: by "conditions", by "prefix" or None."""
 
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, Drawn]:
@@ -99,8 +99,13 @@ class BoostedRows(Protocol[Drawn, Cover]):
     def cover(self, found: FoundRule, head: Head, drawn: Drawn) -> Cover:
         """Find the rows that a rule covers."""
 
-    def add(self, found: FoundRule, cover: Cover, head: Head, response: float) -> None:
-        """Add the response of a rule to the scores of all rows that it covers."""
+    def add(
+        self, found: FoundRule, cover: Cover, vote: Adds, asked: RuleSettings, n_others: int
+    ) -> tuple[Adds, ...]:
+        """Add the vote of a rule to the scores of all rows that it covers.
+
+        Up to `n_others` votes for other classes may join. Returns all votes.
+        """
 
     def weigh_cover(self, cover: Cover, drawn: Drawn) -> tuple[FloatArray, FloatArray]:
         """Return the class weights of all covered rows, and of those outside the subsample."""
@@ -153,10 +158,13 @@ class Monitor:
 
 
 class AddedRule(NamedTuple):
-    """A rule, and the class weights of its covered rows: all, and outside the subsample."""
+    """A grown rule with its votes, and the class weights of its covered rows.
+
+    The weights are those of all rows, and of those outside the subsample.
+    """
 
     found: FoundRule
-    outcome: Adds
+    votes: tuple[Adds, ...]
     covered: FloatArray
     outside: FloatArray
 
@@ -181,10 +189,12 @@ class Boosting(Generic[Rows]):
         self.limits = settings.limits.compile(rows.schema, rows.likelihood.unit)
         self.columns = Subsampler(len(rows.schema), settings.column_subsample, random, least=1)
         kind = None if rows.takes_all else settings.prune  # pruning uses the rows outside
-        self.pruning = rows.start_pruning(kind, self.limits.required)
+        hurries = settings.rule.other_classes
+        self.pruning = rows.start_pruning(kind, self.limits.required, hurries)
         watch = settings.stopping.start(rows.class_shares, rows.validation_loss)
         self.monitor = Monitor(watch, rows.train_loss)
         self.rules: list[AddedRule] = []
+        self.n_rules = 0  # a rule that votes for several classes counts once for each
 
     def run(
         self, n_rules: int, advance: Callable[[], None], check: Callable[[], None] = lambda: None
@@ -193,10 +203,10 @@ class Boosting(Generic[Rows]):
         takes_all = self.rows.takes_all and self.columns.takes_all
         most_failures = 1 if takes_all else MOST_FAILURES
         failures = 0
-        while len(self.rules) < n_rules and not self.monitor.stopped_by:
+        while self.n_rules < n_rules and not self.monitor.stopped_by:
             check()
             n_refused = self.pruning.n_refused
-            if self._add_rule():
+            if self._add_rule(n_rules - self.n_rules):
                 failures = 0
                 advance()
             elif self.pruning.n_refused == n_refused:
@@ -204,7 +214,7 @@ class Boosting(Generic[Rows]):
             if failures == most_failures or self.pruning.gives_up:
                 self.monitor.stopped_by = "no_rule"
 
-    def _add_rule(self) -> bool:
+    def _add_rule(self, most_votes: int) -> bool:
         """Grow a rule on a subsample, and add its response on all rows if it lowers the loss."""
         rows, asked = self.rows, self.settings.rule
         likelihood, score = rows.likelihood, self._score()
@@ -229,10 +239,11 @@ class Boosting(Generic[Rows]):
         )
         if step <= 0:  # lowers the loss of the subsample, but not (enough) of all rows
             return False
-        response = asked.learning_rate * step
-        rows.add(found, cover, head, response)
+        n_others = most_votes - 1 if asked.other_classes else 0
+        votes = rows.add(found, cover, Adds(head, asked.learning_rate * step), asked, n_others)
         covered, outside = rows.weigh_cover(cover, drawn)
-        self.rules.append(AddedRule(found, Adds(head, response), covered, outside))
+        self.rules.append(AddedRule(found, votes, covered, outside))
+        self.n_rules += len(votes)
         if self.monitor.watch(head, outside, rows.train_loss, rows.validation_loss):
             self.monitor.stopped_by = self.settings.stopping.name
         return True
@@ -241,7 +252,9 @@ class Boosting(Generic[Rows]):
         """Return the rules that the stopping rule keeps."""
         kept = self.rules[: self.monitor.n_kept]
         parts = zip(kept, self._coverages(kept), strict=True)
-        return tuple(Rule(one.found.body, one.outcome, coverage) for one, coverage in parts)
+        return tuple(
+            Rule(one.found.body, vote, coverage) for one, coverage in parts for vote in one.votes
+        )
 
     def _coverages(self, rules: list[AddedRule]) -> list[Coverage]:
         """Return the coverage of rules, counted outside their subsamples where possible."""

@@ -20,7 +20,7 @@ from rulewright.estimators.contract.parameters import (
 )
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import assign_folds, keep_splits, out_of_fold_scores
+from rulewright.estimators.folds.folds import divide_rows, out_of_fold_scores
 from rulewright.estimators.mlrules.memory import MemoryRows, start_boosting
 from rulewright.estimators.mlrules.settings import (
     FORMULATIONS,
@@ -71,7 +71,8 @@ class MLRulesClassifier(BoostedClassifier):
     classes_ : ndarray
         Class labels.
     trace_ : dict of arrays
-        After each rule: mean training log-loss, validation log-loss, acceptability.
+        After each round, which adds a rule for one class or for several: mean training log-loss,
+        validation log-loss, acceptability.
     stopped_by_ : str
         Why learning stopped.
 
@@ -88,7 +89,8 @@ class MLRulesClassifier(BoostedClassifier):
     max_rules: int | None = Parameter(
         Integer(0, optional=True),
         "Maximum number of rules. By default 250 per class, at most 7,500; beyond 10,000 rows at "
-        "least 1,000. With ten classes or more beyond 10,000 rows: 350 per class, at most 10,500.",
+        "least 1,000. Beyond 10,000 rows: 750 per class with three to nine classes, and 350 per "
+        "class, at most 10,500, with ten or more.",
         default=None,
         kw_only=False,
     )
@@ -245,6 +247,7 @@ class MLRulesClassifier(BoostedClassifier):
             min_evidence=0.0 if asked is None else asked,
             untested_evidence=untested if asked is None else asked,
             prefixed=prefixed,
+            other_classes=self._votes_for_others(rows, prefixed),
         )
         limits = SearchLimits(
             max_conditions=_resolve_auto(self.max_conditions, auto.max_conditions),
@@ -265,6 +268,20 @@ class MLRulesClassifier(BoostedClassifier):
             ordinal=self._is_ordinal,
             linear=self.linear,
         )
+
+    def _votes_for_others(self, rows: DescribedRows, prefixed: bool) -> bool:
+        """Return whether a rule also votes for or against other classes."""
+        asked, auto = self._growth.other_classes, self._automatic(rows)
+        obstacles = {
+            "class_choice='prefixed'": prefixed,
+            "ordinal=True": self._is_ordinal,
+        }
+        found = [name for name, holds in obstacles.items() if holds]
+        if asked is True and found and len(rows.classes) > 2:
+            raise ValueError(f"growth with other_classes=True cannot be used with {found[0]}")
+        if len(rows.classes) < 3 or found:
+            return False
+        return _resolve_auto(asked, auto.several) is True
 
     def _stopping(self, rows: DescribedRows, auto: Automatic) -> Stopping:
         """Return the stopping rule; raise an error if it needs rows outside the subsample."""
@@ -320,9 +337,9 @@ class MLRulesClassifier(BoostedClassifier):
                 "changed: set warm_start=False to start again"
             )
         n_rules = self._most_rules(rows)
-        if n_rules < len(last.rules):
+        if n_rules < last.n_rules:
             raise ValueError(
-                f"max_rules={n_rules} is less than the {len(last.rules)} rules that "
+                f"max_rules={n_rules} is less than the {last.n_rules} rules that "
                 "warm_start=True continues from: set warm_start=False to start again"
             )
         last.settings = settings
@@ -351,7 +368,7 @@ class MLRulesClassifier(BoostedClassifier):
         random: np.random.RandomState,
     ) -> OutOfFold:
         """Return out-of-fold scores from a fit without each fold."""
-        folds = assign_folds(rows.labels, keep_splits(calibration.cv, rows.places), random)
+        folds = divide_rows(rows, calibration.cv, random)
         if folds is None:
             raise ValueError(
                 f"calibration={self.calibration!r} needs two rows or more of two classes or more: "

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rulewright import kernels
+from rulewright.data import Units
 from rulewright.encoding import BinnedColumns, bin_table
 from rulewright.estimators.folds.folds import choosing_rows
 from rulewright.estimators.mlrules.boosting import Boosting
@@ -28,6 +30,7 @@ from rulewright.kernels import (
     StatArray,
 )
 from rulewright.model import LinearTerm, units_of
+from rulewright.rules import Adds, Head
 from rulewright.search import (
     BlockDraws,
     FoundRule,
@@ -41,13 +44,17 @@ from rulewright.search import (
 from rulewright.weighting import ClassLogLikelihood, LogLikelihood
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from rulewright.data import Schema, Table, TrainingSet
-    from rulewright.estimators.mlrules.settings import BoostingSettings
-    from rulewright.rules import Head
+    from rulewright.estimators.mlrules.settings import BoostingSettings, RuleSettings
 
     Places = NDArray[np.integer] | slice
+
+OTHER_EVIDENCE = 1.0
+"""Minimum evidence for or against another class that a rule votes for: one standard error."""
 
 MOST_ROWS = 50_000
 """Lines are fitted on a sample of this size: its slopes are precise enough."""
@@ -184,11 +191,13 @@ class MemoryRows:
         """Training scores of all rows; None with validation rows or if rules may be dropped."""
         return ScoredRows(self.likelihood, self.order) if self.validation is None else None
 
-    def start_pruning(self, kind: str | None, required: ByteArray) -> Pruning[BoolArray]:
+    def start_pruning(
+        self, kind: str | None, required: ByteArray, hurries: bool
+    ) -> Pruning[BoolArray]:
         """Return the pruning of rules."""
         if kind == "conditions":
             return ConditionPruning(required, self.train, self.n_threads)
-        return PrefixPruning(required, self._sum_prefixes) if kind else Pruning(required)
+        return PrefixPruning(required, self._sum_prefixes, hurries) if kind else Pruning(required)
 
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
         """Grow a rule on the next draw; return it with the drawn rows."""
@@ -198,13 +207,28 @@ class MemoryRows:
         """Find the rows that a rule covers."""
         return found.cover(self.train.codes, self.n_threads)
 
-    def add(self, found: FoundRule, cover: RowArray, head: Head, response: float) -> None:
-        """Add the response of a rule to the scores of the rows that it covers."""
+    def add(
+        self, found: FoundRule, cover: RowArray, vote: Adds, asked: RuleSettings, n_others: int
+    ) -> tuple[Adds, ...]:
+        """Add the vote of a rule, and votes for other classes, to the scores of its rows."""
         with self.draws.following(cover):
-            self.likelihood.add(cover, head, response)
+            self.likelihood.add(cover, vote.head, vote.value)
+            others = tuple(islice(self._add_others(cover, vote.head, asked), n_others))
         if self.validation is not None:
             aside = found.cover(self.validation.codes)
-            self.validation.likelihood.add(aside, head, response)
+            for one in (vote, *others):
+                self.validation.likelihood.add(aside, one.head, one.value)
+        return vote, *others
+
+    def _add_others(self, cover: RowArray, head: Head, asked: RuleSettings) -> Iterator[Adds]:
+        """Add to the scores of each other class for which the covered rows are evidence."""
+        given = asked.l2, True, OTHER_EVIDENCE, asked.largest_step
+        for k in range(len(self.training.classes)):
+            other = Head(k, k)
+            if other != head and (step := self.likelihood.signed_step(cover, other, *given)):
+                vote = Adds(other, asked.learning_rate * step)
+                self.likelihood.add(cover, other, vote.value)
+                yield vote
 
     def weigh_cover(self, cover: RowArray, drawn: BoolArray) -> tuple[FloatArray, FloatArray]:
         """Return the class weights of all covered rows, and of those outside the subsample."""
@@ -219,6 +243,7 @@ class MemoryRows:
             and np.array_equal(ours.classes, rows.classes)
             and np.array_equal(ours.labels, rows.labels)
             and np.array_equal(ours.weights, rows.weights)
+            and np.array_equal(ours.groups, rows.groups)  # type: ignore[arg-type]
             and all(
                 np.array_equal(mine.values, other.values, equal_nan=True)
                 for mine, other in zip(ours.columns, rows.columns, strict=True)
@@ -253,7 +278,7 @@ def prepare_rows(
     train: Places = slice(None)
     aside, validation = None, None
     if settings.stopping.kept_aside:
-        train, aside = split_rows(rows.labels, settings.stopping.kept_aside, random)
+        train, aside = split_rows(rows.labels, settings.stopping.kept_aside, random, rows.units)
     start = _choose_start(settings, rows, train)
     if aside is not None:
         validation = _sample(settings, rows, start, aside, binned.codes.take(aside), n_threads)
@@ -263,7 +288,9 @@ def prepare_rows(
         binned = BinnedColumns(rows.schema, binned.bins, binned.codes.take(train))
     sample = _sample(settings, rows, start, train, binned.codes, n_threads)
     grower = RuleGrower(binned, settings.formulation.cut_points, n_threads)
-    draws = _start_draws(grower, sample, settings.subsample, n_blocks, random)
+    groups = None if rows.groups is None else rows.groups[train]
+    units = Units(binned.codes.n_rows, groups)
+    draws = _start_draws(grower, sample, settings.subsample, n_blocks, random, units)
     return MemoryRows(rows, start, binned, sample, validation, draws, order, n_threads)
 
 
@@ -309,7 +336,8 @@ def _shuffle(
     random: np.random.RandomState,
 ) -> tuple[int, RowArray | None]:
     """Return the number of blocks to draw from, and a shuffled order if only some are drawn."""
-    if _is_learned_by_class(settings, rows):  # blocks would need statistics of all classes
+    # Blocks would need statistics of all classes, and would split groups.
+    if _is_learned_by_class(settings, rows) or rows.groups is not None:
         return 0, None
     places = np.arange(rows.n_rows, dtype=ROW)[train]
     n_blocks = count_blocks(codes, len(places), settings.subsample)
@@ -322,11 +350,12 @@ def _start_draws(
     share: float,
     n_blocks: int,
     random: np.random.RandomState,
+    units: Units,
 ) -> RowDraws:
     """Return the source of rules grown on subsamples of the training rows."""
     given = grower, train.codes, train.likelihood.stats, share, random
     if isinstance(train.likelihood, ClassLogLikelihood):
-        return RowDraws(*given, train.likelihood.telling_rows)
+        return RowDraws(*given, train.likelihood.telling_rows, units)
     if not n_blocks:
-        return RowDraws(*given)
+        return RowDraws(*given, units=units)
     return BlockDraws(*given, n_blocks, train.likelihood.bits)

@@ -31,6 +31,9 @@ LEAST_WORTH = 0.15
 LEAST_GAIN = 1.0
 """Minimum evidence that a longer prefix of a rule must add: about one standard error."""
 
+FEWER_REFUSED = 85
+"""More refused rules of the last 100 end the search where rules vote for several classes."""
+
 MOST_ALIKE = 4
 """Consecutive refusals before the columns that the refused rules begin with are excluded."""
 
@@ -157,6 +160,9 @@ class PrefixPruning(Pruning[Drawn]):
         Columns that every rule must use.
     sum_prefixes : function
         Sums g and h of a vote over the rows outside the subsample, for each prefix.
+    hurries : bool
+        Whether the search stops earlier: rules that vote for several classes are slow to grow, and
+        the last ones add little.
     """
 
     prunes = True
@@ -167,9 +173,12 @@ class PrefixPruning(Pruning[Drawn]):
         self,
         required: ByteArray,
         sum_prefixes: Callable[[FoundRule, Score, Drawn], StatArray],
+        hurries: bool = False,
     ) -> None:
         super().__init__(required)
         self.sum_prefixes = sum_prefixes
+        if hurries:
+            self.most_refused = FEWER_REFUSED
 
     def _keep(self, found: FoundRule, score: Score, drawn: Drawn) -> FoundRule | None:
         length, best = 0, 0.0

@@ -73,6 +73,10 @@ class Growth:
         Whether conditions may use "in" and "not in" sets of labels of a nominal column, besides
         "=" and "!=". With several classes and `class_choice="joint"` only single labels are used.
         "auto" is True beyond 10,000 rows.
+    other_classes : bool or "auto"
+        Whether a rule also adds to, or subtracts from, the scores of other classes for which its
+        rows give at least one standard error of evidence; with `class_choice="joint"`. "auto" is
+        True for three to nine classes beyond 10,000 rows.
     min_evidence : float or None
         Minimum evidence for a rule on all rows, -g / sqrt(h + l2), in standard errors. By default
         0, but 1 if "auto" stopping has no rows outside the subsamples to test rules on: this
@@ -84,6 +88,7 @@ class Growth:
     class_choice: str = "auto"
     column_subsample: float | str = "auto"
     label_sets: bool | str = "auto"
+    other_classes: bool | str = "auto"
     min_evidence: float | None = None
 
     DOMAINS: ClassVar[Mapping[str, Domain]] = {
@@ -92,6 +97,7 @@ class Growth:
         "class_choice": Choice(("auto", "joint", "prefixed")),
         "column_subsample": Real(0, 1, above=True, words=("auto",)),
         "label_sets": Flag(words=("auto",)),
+        "other_classes": Flag(words=("auto",)),
         "min_evidence": Real(0, optional=True),
     }
 
@@ -107,6 +113,7 @@ GROWTHS: dict[str, Callable[..., Growth]] = {
         class_choice="joint",
         column_subsample=1.0,
         label_sets=False,
+        other_classes=False,
         min_evidence=0.0,
     ),
 }
@@ -122,10 +129,11 @@ FORMULATIONS: dict[str, Callable[..., Formulation]] = {
 """Named formulations: ours and the paper's."""
 
 
-RULES_PER_CLASS, RULES_OF_MANY = 250, 350
+RULES_PER_CLASS, RULES_OF_SEVERAL, RULES_OF_MANY = 250, 750, 350
 """Default maximum number of rules per class: 500 for two classes, as in the paper.
 
-The second number applies to prefixed classes on more than `SMALL_ROWS` rows.
+The others apply beyond `SMALL_ROWS` rows: to rules that vote for several classes, and to prefixed
+classes.
 """
 
 MOST_CLASSES = 30
@@ -165,9 +173,15 @@ class Automatic:
         return self.many or (self.n_classes > MOST_CLASSES and not self.ordinal)
 
     @property
+    def several(self) -> bool:
+        """Whether there are many rows and three to nine classes."""
+        return self.large and 2 < self.n_classes < MANY_CLASSES and not self.ordinal
+
+    @property
     def max_rules(self) -> int:
         """Maximum number of rules."""
         per_class = RULES_OF_MANY if self.many else RULES_PER_CLASS
+        per_class = RULES_OF_SEVERAL if self.several else per_class
         n_rules = per_class * min(self.n_classes, MOST_CLASSES)
         return max(n_rules, LARGE_RULES) if self.large else n_rules
 
@@ -235,6 +249,7 @@ class RuleSettings:
     min_evidence: float
     untested_evidence: float
     prefixed: bool
+    other_classes: bool = False
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class Examples:
     rows : TrainingSet
         The distinct rows, with summed weights.
     copies : float array
-        Number of copies of each row: its weight if weights are numbers of rows.
+        Number of copies of each row: its weight if weights are numbers of rows, or its groups.
     weights : int array
         Weights in fixed-point steps, so that sums are exact.
     unit : float
@@ -57,7 +57,10 @@ class Examples:
         """Merge and sort equal rows; with `repeat` whole weights are numbers of copies."""
         merged = merge_equal_rows(rows, repeat=False)
         copies = np.bincount(merged.group).astype(np.float64)
-        if repeat and np.array_equal(np.rint(rows.weights), rows.weights):
+        if rows.groups is not None:  # copies within a group are no other row
+            pairs = np.unique(np.stack([merged.group, rows.groups]), axis=1)
+            copies = np.bincount(pairs[0]).astype(np.float64)
+        elif repeat and np.array_equal(np.rint(rows.weights), rows.weights):
             copies = merged.rows.weights
         weights = _fixed_point(merged.rows.weights)
         sums = np.bincount(merged.rows.labels, weights, minlength=len(rows.classes))

@@ -13,7 +13,7 @@ from rulewright.estimators.contract.base import RuleClassifier
 from rulewright.estimators.contract.parameters import Choice, Parameter
 from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import Folds, assign_folds, keep_splits
+from rulewright.estimators.folds.folds import Folds, divide_rows
 from rulewright.estimators.rulefit.penalty import ChosenPenalty as Chosen
 from rulewright.estimators.rulefit.penalty import SolutionSearch, choose_solution
 from rulewright.estimators.rulefit.settings import SOLVER, RuleFit
@@ -210,7 +210,7 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
             return None
         if not calibrated and self._search is None:
             return None
-        return assign_folds(rows.labels, keep_splits(self.cv, rows.places), random)
+        return divide_rows(rows, self.cv, random)
 
     def _model(self, rows: TrainingSet, weighted: Sequence[WeightedTerms]) -> AdditiveRules:
         """Combine the weights of all scores into a model."""

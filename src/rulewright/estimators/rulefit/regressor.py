@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from rulewright.estimators.contract.base import RuleRegressor
 from rulewright.estimators.contract.parameters import Choice, Parameter
 from rulewright.estimators.contract.weights import count_effective_rows
-from rulewright.estimators.folds.folds import number_folds
+from rulewright.estimators.folds.folds import divide_rows
 from rulewright.estimators.rulefit.penalty import SolutionSearch, choose_solution
 from rulewright.estimators.rulefit.settings import RuleFit
 from rulewright.estimators.rulefit.terms import number_rules
@@ -79,8 +79,8 @@ class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
                 "classes; use 'loss'"
             )
         if search is not None and count_effective_rows(rows.weights) >= LEAST_ROWS:
-            folds = number_folds(rows.n_rows, self.cv, rows.places, random)
-        delta = _deviation(y, rows.weights) if self.loss == "huber" else 0.0
+            folds = divide_rows(rows, self.cv, random)
+        delta = robust_deviation(y, rows.weights) if self.loss == "huber" else 0.0
         huber = self.loss == "huber" and delta > 0
 
         def tree_loss(places: Any) -> HuberLoss | SquaredLoss:
@@ -125,7 +125,7 @@ def scale_numbers(numbers: FloatArray, weights: FloatArray) -> tuple[FloatArray,
     return numbers / unit, float(unit)
 
 
-def _deviation(y: FloatArray, weights: FloatArray) -> float:
+def robust_deviation(y: FloatArray, weights: FloatArray) -> float:
     """Return a quantile of the deviations from the median, as the threshold of the Huber loss."""
     (middle,) = weighted_quantiles(y, weights, (0.5,))
     (most,) = weighted_quantiles(abs(y - middle), weights, (ROBUST_SHARE,))

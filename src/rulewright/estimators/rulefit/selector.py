@@ -120,7 +120,7 @@ class RuleVoteSelector(SelectorMixin, CandidateSettings):  # type: ignore[misc]
         "linear": False,
     }
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Select columns.
 
         Parameters
@@ -132,6 +132,9 @@ class RuleVoteSelector(SelectorMixin, CandidateSettings):  # type: ignore[misc]
             target that a Table was read with.
         sample_weight : array-like or str, optional
             Row weights, or the name of the column of X that holds them.
+        groups : array-like or str, optional
+            Group of each row, or the name of the column of X that holds it: samples keep groups
+            whole.
 
         Returns
         -------
@@ -139,7 +142,7 @@ class RuleVoteSelector(SelectorMixin, CandidateSettings):  # type: ignore[misc]
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), self.DOMAINS)
         self.task_: Task = self.task or detect_task(X, y)
-        table = self._read(X, y, sample_weight, self.task_)
+        table = self._read(X, y, sample_weight, self.task_, groups)
         self.schema_ = table.schema
         kind = RegressionSet if self.task_ == "regression" else TrainingSet
         rows: Any = kind.of(replace(table, columns=_order_columns(table)))
@@ -152,7 +155,11 @@ class RuleVoteSelector(SelectorMixin, CandidateSettings):  # type: ignore[misc]
     ) -> None:
         """Collect and count the votes of all samples."""
         names, (labels, targets) = self.schema_.names, _targets(rows)
-        samples = method.samples(labels, count_effective_rows(rows.weights) < FEW_ROWS, random)
+        few = count_effective_rows(rows.weights) < FEW_ROWS
+        samples = [
+            rows.units.rows(sample)
+            for sample in method.samples(rows.units.labels(labels), few, random)
+        ]
         seeds = random.randint(2**31, size=len(samples)).tolist()
         n_threads = max(1, self._n_threads // len(samples))
         tasks = [

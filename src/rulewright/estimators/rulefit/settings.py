@@ -195,7 +195,7 @@ class CandidateSettings(TableEstimator):
             limits=SearchLimits(),
         )
         random = np.random.RandomState(seed)
-        return generate_rules(binned, rows.weights, loss, generation, random, n_threads)
+        return generate_rules(binned, rows.weights, loss, generation, random, n_threads, rows.units)
 
     def _given_rules(self) -> tuple[Conjunction, ...] | None:
         if self.rules is None:

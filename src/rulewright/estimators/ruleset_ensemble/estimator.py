@@ -14,7 +14,7 @@ from rulewright.estimators.contract.base import RuleClassifier, positive_of_two
 from rulewright.estimators.contract.deadline import Deadline, warn_of_time_limit
 from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Real
 from rulewright.estimators.contract.work import check_work, count_features
-from rulewright.estimators.folds.precision import correct_precision
+from rulewright.estimators.folds.precision import correct_weighed
 from rulewright.estimators.ruleset_ensemble.search import (
     EnsembleRows,
     RuleSetSearch,
@@ -197,7 +197,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
             found = {} if deadline.is_over else bagged.run(self._n_threads, False)
         parts = [search.rows] if others is None else [search.rows, others]
         unseen = OutOfBag.of(found, parts, model.opposite, len(self.classes_), alpha, weight)
-        model = correct_precision(model, compare_terms(found, parts, len(self.classes_)), rows)
+        model = correct_weighed(model, compare_terms(found, parts, len(self.classes_)), rows)
         self.out_of_bag_, lead = None, self.abstain
         if self._judged:
             self.out_of_bag_ = unseen.curve(model)

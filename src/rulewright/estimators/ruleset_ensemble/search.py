@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rulewright.data import Units
 from rulewright.encoding import canonical_rule_set, term_literals
 from rulewright.estimators.contract.deadline import Deadline
 from rulewright.estimators.contract.progress import progress_bar
@@ -45,9 +46,10 @@ def split_in_halves(
     Therefore the halves are not stratified, which would reveal class shares of the second, and
     equal rows may be separated.
     """
-    places = random.permutation(rows.n_rows)
-    middle = (rows.n_rows + 1) // 2
-    return rows.take(np.sort(places[:middle])), rows.take(np.sort(places[middle:]))
+    drawn = random.permutation(rows.units.n)
+    middle = (rows.units.n + 1) // 2
+    halves = (np.sort(rows.units.rows(part)) for part in (drawn[:middle], drawn[middle:]))
+    return rows.take(next(halves)), rows.take(next(halves))
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,7 @@ class RuleSetSearch:
             return None
         # Without the class, so that the seed does not depend on the order of the classes.
         stream = np.random.SeedSequence((self.seed, *job[1:]))
-        seen = _half(self.rows.n_copies, stream) if self.bagging else None
+        seen = _half(self.rows.merged, stream) if self.bagging else None
         found = search_dnf(
             examples if seen is None else self.rows.examples(job.head, seen),
             None,
@@ -225,8 +227,10 @@ class RuleSetSearch:
         return SampledRuleSet(rule_set, self.rows.errors(rule_set, job.head), seen)
 
 
-def _half(n_rows: int, stream: np.random.SeedSequence) -> BoolArray:
+def _half(merged: MergedRows, stream: np.random.SeedSequence) -> BoolArray:
     """Draw half of the rows: as informative as a bootstrap sample, and faster to search."""
-    seen = np.zeros(n_rows, dtype=np.bool_)
-    seen[np.random.default_rng(stream.spawn(1)[0]).permutation(n_rows)[: (n_rows + 1) // 2]] = True
+    units = Units(len(merged.place), merged.groups)
+    drawn = np.random.default_rng(stream.spawn(1)[0]).permutation(units.n)[: (units.n + 1) // 2]
+    seen = np.zeros(len(merged.place), dtype=np.bool_)
+    seen[units.rows(drawn)] = True
     return seen

@@ -234,7 +234,7 @@ def voting_model(
         tuple(() if p is None else (p.prior or ()) for p in figures) if split else None,
         max_terms,
         bound_weight,
-        bool((rows.weights != 1.0).any()),
+        rows.groups is not None or bool((rows.weights != 1.0).any()),
     )
     return replace(model, priors=priors, evidence=evidence)
 

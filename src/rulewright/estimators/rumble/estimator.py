@@ -25,7 +25,7 @@ from rulewright.estimators.contract.warn import warn_caller
 from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.contract.work import check_work, count_features
 from rulewright.estimators.finishing.after_fit import OutOfFold, read_model_rows, with_probabilities
-from rulewright.estimators.folds.folds import Folds, assign_folds, keep_splits
+from rulewright.estimators.folds.folds import Folds, divide_rows
 from rulewright.estimators.folds.precision import (
     CheckedClassifier,
     CoverComparison,
@@ -307,7 +307,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
     def _folds(self, rows: TrainingSet, random: np.random.RandomState) -> Folds | None:
         if self.calibration is None or count_effective_rows(rows.weights) < LEAST_ROWS:
             return None
-        return assign_folds(rows.labels, keep_splits(self.cv, rows.places), random)
+        return divide_rows(rows, self.cv, random)
 
     def _weigh(
         self,
@@ -344,7 +344,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
             return None
         if count_effective_rows(rows.weights) < LEAST_ROWS:
             return None
-        return assign_folds(rows.labels, N_FOLDS, random)
+        return divide_rows(rows, N_FOLDS, random)
 
     def _chosen_budget(
         self, learn: Callable[..., LearnedScores], rows: TrainingSet, folds: Folds | None
@@ -388,9 +388,12 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
             return None, []
 
         def run(fold: int, check: Callable[[], None]) -> tuple[FloatArray, CoverComparison]:
-            model = learn(rows.take(folds.train_rows(fold)), check).model
-            left_out = rows.take(folds.held_out_rows(fold))
-            return model.scores(left_out.table, n_threads=1), CoverComparison.of(model, left_out)
+            train, left_out = (
+                rows.take(part) for part in (folds.train_rows(fold), folds.held_out_rows(fold))
+            )
+            model = learn(train, check).model
+            compared = CoverComparison.of(model, train, left_out)
+            return model.scores(left_out.table, n_threads=1), compared
 
         answers, compared = zip(*folds.run(run, self._n_threads), strict=True)
         return OutOfFold.of(folds.scatter(answers), folds, rows), list(compared)

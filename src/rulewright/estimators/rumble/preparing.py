@@ -99,8 +99,9 @@ def set_aside(
     """
     if share == 0:
         return None, rows
-    places = random.permutation(rows.n_rows)
-    n_aside = min(max(1, round(share * rows.n_rows)), rows.n_rows - 2)
+    drawn = random.permutation(rows.units.n)
+    n_aside = min(max(1, round(share * rows.units.n)), rows.units.n - 2)
     if n_aside < 1:
         raise ValueError(f"bias_share={share!r}: {rows.n_rows} rows are too few to split; use 0")
-    return rows.take(np.sort(places[:n_aside])), rows.take(np.sort(places[n_aside:]))
+    parts = (np.sort(rows.units.rows(part)) for part in (drawn[:n_aside], drawn[n_aside:]))
+    return rows.take(next(parts)), rows.take(next(parts))

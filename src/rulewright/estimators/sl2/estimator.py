@@ -26,11 +26,11 @@ from rulewright.estimators.contract.parameters import (
 )
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.work import check_work, count_features
-from rulewright.estimators.folds.folds import assign_folds, keep_splits, run_parallel
+from rulewright.estimators.folds.folds import assign_folds, divide_rows, run_parallel
 from rulewright.estimators.folds.precision import (
     CheckedClassifier,
     CoverComparison,
-    correct_precision,
+    correct_weighed,
 )
 from rulewright.model import DnfModel
 from rulewright.rules import Head
@@ -231,7 +231,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
         }
         table = replace(training.table, target=training.target, weights=training.weights)
         model = DnfModel.from_training(table, formulas, summary=summary)
-        return model if self.precision_cv is None else correct_precision(model, compared, training)
+        return model if self.precision_cv is None else correct_weighed(model, compared, training)
 
     def _compare_folds(self, rows: TrainingSet) -> Iterator[CoverComparison]:
         """Learn without each fold, unless there is a time limit."""
@@ -260,11 +260,11 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
         self, training: TrainingSet, merged: MergedRows, random: np.random.RandomState
     ) -> list[EncodedFold]:
         """Draw folds over the copies of rows; merge equal rows within each part."""
-        if isinstance(self.cv, Integral):
+        if isinstance(self.cv, Integral) and training.groups is None:
             folds = assign_folds(merged.labels, self.cv, random)
-        else:  # a splitter does not know about copies: it splits the original rows
+        else:  # splitters and groups do not know about copies: they split the original rows
             merged = merged.as_given(training.weights)
-            folds = assign_folds(training.labels, keep_splits(self.cv, training.places), random)
+            folds = divide_rows(training, self.cv, random)
         if folds is None:
             return []
         return [self._fold(merged, folds.held_out_mask(fold)) for fold in range(len(folds))]

@@ -22,7 +22,7 @@ from rulewright.estimators.contract.parameters import (
 )
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import Folds, assign_folds, keep_splits
+from rulewright.estimators.folds.folds import Folds, divide_rows
 from rulewright.estimators.slipper.fit import (
     BoostedRounds,
     SlipperFit,
@@ -257,7 +257,7 @@ class SlipperClassifier(BoostedClassifier):
             n_rounds = n_rounds or few
         if n_rounds is not None and self.calibration in ("auto", None):
             return n_rounds, None
-        folds = assign_folds(rows.labels, keep_splits(self.cv, rows.places), random)
+        folds = divide_rows(rows, self.cv, random)
         if folds is not None:
             return n_rounds, folds
         warnings.warn(

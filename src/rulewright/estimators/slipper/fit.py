@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright.data import Units
 from rulewright.estimators.slipper.rounds import ErrorSum, Round, Rounds, SlipperProblem
 from rulewright.model import AdditiveRules, Costs, LowestCost
 from rulewright.rules import Coverage, Head, Rule
@@ -174,7 +175,8 @@ class SlipperFit:
         strata = problem.labels if self.stratify else np.zeros_like(problem.labels)
         grower = RuleGrower(self.binned, self.threshold, n_threads)
         share = 1.0 if problem.few else self.grow_share
-        return Rounds(codes, grower, limits, loss, strata, share, seed)
+        units = Units(len(strata), problem.groups)
+        return Rounds(codes, grower, limits, loss, strata, share, seed, units)
 
 
 def add_round(scores: FloatArray, kept: Round, codes: CodeColumns) -> RowArray | slice:

@@ -13,7 +13,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.kernels import ROW, BoolArray, CodeColumns, FloatArray, IntArray, Limits, RowArray
-from rulewright.search import LEAST_ROWS, FoundRule, RuleGrower
+from rulewright.search import LEAST_ROWS, FoundRule, RuleGrower, split_by_weight
 from rulewright.weighting import ExponentialLoss
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import TrainingSet
+    from rulewright.data import TrainingSet, Units
 
 SMALLEST_CONFIDENCE = 1e-12
 """A round below this confidence is not useful."""
@@ -46,11 +46,16 @@ class SlipperProblem:
     class_weights: FloatArray
     costs: FloatArray | None = None
     few: bool = False
+    groups: NDArray[np.intp] | None = None
 
     def take(self, rows: NDArray[np.intp]) -> SlipperProblem:
         """Return a subset of the rows."""
         return replace(
-            self, labels=self.labels[rows], weights=self.weights[rows], start=self.start[rows]
+            self,
+            labels=self.labels[rows],
+            weights=self.weights[rows],
+            start=self.start[rows],
+            groups=None if self.groups is None else self.groups[rows],
         )
 
     def weigh(self, rows: RowArray) -> FloatArray:
@@ -160,7 +165,8 @@ def _problem(
     rows: TrainingSet, start: FloatArray, heads: tuple[int, ...], costs: FloatArray | None = None
 ) -> SlipperProblem:
     few = rows.n_rows < LEAST_ROWS
-    return SlipperProblem(rows.labels, rows.weights, start, heads, rows.class_weights, costs, few)
+    given = rows.labels, rows.weights, start, heads, rows.class_weights, costs
+    return SlipperProblem(*given, few, rows.groups)
 
 
 def _price_weights(weights: FloatArray, costs: FloatArray) -> FloatArray:
@@ -220,6 +226,8 @@ class Rounds:
         Share of the weight that rules are grown on; the rest prunes them.
     seed : int
         Seed of the splits.
+    units : Units
+        Units of rows that a split keeps together.
     """
 
     def __init__(
@@ -231,9 +239,11 @@ class Rounds:
         strata: IntArray,
         grow_share: float,
         seed: int,
+        units: Units,
     ) -> None:
         self.codes, self.grower, self.limits, self.loss = codes, grower, limits, loss
         self.strata, self.grow_share, self.seed = strata, grow_share, seed
+        self.units = units
         self.everyone = np.arange(codes.n_rows, dtype=ROW)
         self.grown = np.ones(codes.n_rows, dtype=np.bool_)  # growing rows of the last rules
         self._last: tuple[FoundRule | None, RowArray] = None, self.everyone  # a rule and its cover
@@ -274,8 +284,8 @@ class Rounds:
     def candidates(self) -> list[RoundCandidate]:
         """Split the rows again, then grow and prune one rule per head; add the default rules."""
         self.seed = (self.seed + 1) % 2**64
-        grow = kernels.split_by_weight(self.loss.row_steps, self.strata, self.grow_share, self.seed)
-        self.grown = grow.astype(np.bool_, copy=False)
+        given = self.loss.row_steps, self.strata, self.grow_share, self.seed
+        self.grown = grow = split_by_weight(*given, self.units)
         rows = np.flatnonzero(grow).astype(ROW)
         defaults, rules = [], []
         for place in range(len(self.loss.heads)):

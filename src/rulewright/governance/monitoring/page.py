@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from markupsafe import Markup
 
 from rulewright.governance.monitoring.monitor import PSI_SHIFT, Monitor, Tracked
-from rulewright.html import bold, draw_series, lines, note, table, view
+from rulewright.html import bold, draw_series, lines, note, page, table, view
 from rulewright.model import body_text, title_of
 
-_PAGE = (
-    '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-    '<meta name="viewport" content="width=device-width"><title>{title}</title>'
-    "<style>:root {{ color-scheme: light dark; }} body {{ max-width: 72em; margin: 2em auto; "
-    "padding: 0 1em; font-family: system-ui, sans-serif; }}</style>"
-    "</head><body>\n<h1>{title}</h1>\n{body}\n</body></html>\n"
-)
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 
 def monitor_page(found: Monitor) -> str:
@@ -30,25 +24,27 @@ def monitor_page(found: Monitor) -> str:
         f"{rows}, {span}, compared with {found.reference.rows[0]:,.0f} rows "
         f"({found.reference.periods[0]})."
     )
-    body = view(
-        note(about),
-        *_alarms(found),
-        bold("Scores and figures"),
-        _figures(found),
-        bold("Columns"),
-        note(
-            "PSI: population stability index; above 0.1 look, above 0.25 large. Missing values "
-            "and labels that training rows did not have are shares of rows."
+    return page(
+        title,
+        view(
+            note(about),
+            *_alarms(found),
+            bold("Scores and figures"),
+            _figures(found),
+            bold("Columns"),
+            note(
+                "PSI: population stability index; above 0.1 look, above 0.25 large. Missing values "
+                "and labels that training rows did not have are shares of rows."
+            ),
+            _columns(found),
+            bold("Rules"),
+            note(
+                "The ground is the expected range: of coverage the interval of the reference, of "
+                "precision the stated interval of the rule. A dot is an alarm."
+            ),
+            _rules(found),
         ),
-        _columns(found),
-        bold("Rules"),
-        note(
-            "The ground is the expected range: of coverage the interval of the reference, of "
-            "precision the stated interval of the rule. A dot is an alarm."
-        ),
-        _rules(found),
     )
-    return str(Markup(_PAGE).format(title=title, body=Markup(body)))
 
 
 def _alarms(found: Monitor) -> list[Any]:

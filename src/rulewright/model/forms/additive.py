@@ -14,6 +14,7 @@ import numpy as np
 
 from rulewright.data import NUMBER, Fields, Schema, Table, described, list_of
 from rulewright.model.class_model import ClassModel
+from rulewright.model.directions import class_of_interest
 from rulewright.model.forms.terms import (
     LINEAR,
     AddedParts,
@@ -284,15 +285,19 @@ CALIBRATED = "probabilities by calibrated steps"
 
 
 def start_text(model: AdditiveRules, names: Sequence[str], *, exact: bool = False) -> str:
-    """Write with how many points rows start, and which probabilities those are."""
+    """Write with how many points rows start, and which probabilities those are.
+
+    With two classes these are the points of the class of interest.
+    """
     starts = np.array(model.intercepts)
     write = partial(write_exact, sign="+") if exact else format_signed
     if len(names) == 1:
         return f"start: {write(float(starts[0]))} points for {names[0]}"
     chances = model.probabilities(starts[np.newaxis])[0]
     if len(names) == 2:
-        points = f"{write(float(starts[1] - starts[0]))} points for {names[1]}"
-        return f"start: {points}, probability {write_percent(chances[1])}"
+        k = class_of_interest(model)
+        points = f"{write(float(starts[k] - starts[1 - k]))} points for {names[k]}"
+        return f"start: {points}, probability {write_percent(chances[k])}"
     each = zip(names, starts.tolist(), chances, strict=True)
     listed = ", ".join(f"{name}: {write(value)} ({write_percent(p)})" for name, value, p in each)
     return f"start in points (probability): {listed}"
@@ -304,11 +309,14 @@ def scale_lines(model: AdditiveRules, names: Sequence[str]) -> list[str]:
     if n == 1 or (n > 2 and model.steps is not None):
         return []
     totals = np.array(_TOTALS if n == 2 else _LEADS, dtype=np.float64)
+    k = class_of_interest(model) if n == 2 else n - 1
     scores = np.zeros((len(totals), n))
-    scores[:, -1] = totals
-    chances = model.probabilities(scores)[:, -1]
-    first = f"points for {names[1]} minus {names[0]}" if n == 2 else "lead over all others, points"
-    second = f"probability of {names[1]}" if n == 2 else "probability"
+    scores[:, k] = totals
+    chances = model.probabilities(scores)[:, k]
+    first = (
+        f"points for {names[k]} minus {names[k - 1]}" if n == 2 else "lead over all others, points"
+    )
+    second = f"probability of {names[k]}" if n == 2 else "probability"
     width = max(len(first), len(second))
     return align_cells(
         [

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulewright.data import ColumnSchema, DataError, Table, TrainingSet, read_weights
+from rulewright.data import ColumnSchema, DataError, Table, TrainingSet, read_table
 from rulewright.estimators import (
     CheckedByFit,
     Flag,
     Integer,
     Parameter,
     Real,
+    WeightMeaning,
     check_parameters,
+    count_weights,
     decision_list,
     positive_of_two,
     to_plain_data,
@@ -216,7 +218,15 @@ class RelationalFOILClassifier(RelationalClasses):
         default=None,
     )
 
-    def fit(self, X: Relations, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Relations,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        weights: WeightMeaning = "importance",
+    ) -> Self:
         """Learn clauses from related tables.
 
         Parameters
@@ -228,6 +238,10 @@ class RelationalFOILClassifier(RelationalClasses):
             Target of the instances; by default the target of the relations.
         sample_weight : array-like, optional
             Weights of the instances.
+        groups : array-like, optional
+            Group of each instance: intervals of rules count groups.
+        weights : {"importance", "counts"}
+            Whether an instance of weight 2 is one observation, or two.
 
         Returns
         -------
@@ -237,7 +251,7 @@ class RelationalFOILClassifier(RelationalClasses):
         relations = checked_relations(X)
         empty = describe_clauses(relations, ())
         rows, places = self._rows(
-            relations.training_table(empty, {}, "classification"), y, sample_weight
+            relations.training_table(empty, {}, "classification"), y, sample_weight, groups, weights
         )
         relations = relations.take(places)
         found = self._clauses(relations, rows)
@@ -259,14 +273,13 @@ class RelationalFOILClassifier(RelationalClasses):
         return np.asarray(self._fitted().classes)
 
     def _rows(
-        self, table: Table, y: Any, sample_weight: Any
+        self, table: Table, y: Any, sample_weight: Any, groups: Any, meaning: WeightMeaning
     ) -> tuple[TrainingSet, NDArray[np.intp]]:
         """Return the instances' own columns with their classes; drop instances without weight."""
         self._check_target(table, y)
-        target, weights = self._target_of(table, y), table.weights
-        if sample_weight is not None:
-            weights = read_weights(sample_weight, table.n_rows)
-        rows = TrainingSet.of(replace(table, target=target, weights=weights))
+        target = self._target_of(table, y)
+        table = read_table(table, weights=sample_weight, groups=groups)
+        rows = TrainingSet.of(count_weights(replace(table, target=target), meaning))
         return rows, rows.places
 
     def _clauses(self, relations: Relations, rows: TrainingSet) -> list[tuple[list[Literal], int]]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
 
 
+GROUPED = "rows of a group are not independent"
 SAME_ROWS = "the rules depend on these rows: their intervals were cut there"
 
 
@@ -252,6 +253,7 @@ def margin_certificate(
     *,
     generated: int | None = None,
     sample_weight: Any = None,
+    groups: Any = None,
 ) -> MarginCertificate:
     """Bound the error of a two-class model by the margins of rules that are 1, 0 or -1 on a row.
 
@@ -268,6 +270,8 @@ def margin_certificate(
         Number of rules generated up to the chosen prefix; by default as recorded by the learner.
     sample_weight : list of float, optional
         Row weights; unless they are equal, no bound is a certificate.
+    groups : array-like or str, optional
+        Group of each row; rows of a group are not independent, so no bound is a certificate.
 
     Notes
     -----
@@ -278,11 +282,13 @@ def margin_certificate(
     fitted, weights, rules = _weighted_rules(model)
     if generated is None:
         generated = _read_rule_count(fitted)
-    given = {"target": y, "weights": sample_weight}
+    given = {"target": y, "weights": sample_weight, "groups": groups}
     table = read_like(X, fitted.schema, fitted.columns, **given, task="classification")
     doubts = [str(doubt) for doubt in fitted.summary.get("doubts", ())]
     if fitted.decision is not None or fitted.steps is not None:
         doubts.append(OTHER_DECISIONS)
+    if table.groups is not None or "n_groups" in fitted.summary:
+        doubts.append(GROUPED)
     found = margin_certificates(
         _covers(rules, table),
         weights,

@@ -17,6 +17,7 @@ from rulewright.bounds import (
     single_vote_bound,
     vote_bound,
 )
+from rulewright.data import draw_one_each, read_groups
 from rulewright.encoding import domain_sizes
 from rulewright.html import lines, view
 from rulewright.trust.abstention import wrong_rows
@@ -215,15 +216,20 @@ def certificate(
 
 
 def held_out_certificate(
-    model: ClassModel, X: Any, y: Any, delta: float = 0.05
+    model: ClassModel, X: Any, y: Any, delta: float = 0.05, *, groups: Any = None
 ) -> HeldOutCertificate:
     """Compute exact bounds from rows not used to learn or choose the model.
 
-    A model that never abstains predicts every row.
+    A model that never abstains predicts every row. With `groups`, the group of each row, one row of
+    each group is drawn, and the bounds are for a random row of a new group.
     """
     wrong = wrong_rows(model, X, y)
     abstains = getattr(model, "abstains", None)
     predicted = np.ones(len(wrong), dtype=np.bool_) if abstains is None else ~abstains(X)
+    groups = getattr(X, "groups", None) if groups is None else read_groups(groups, len(wrong))
+    if groups is not None:
+        drawn = draw_one_each(groups)
+        wrong, predicted = wrong[drawn], predicted[drawn]
     return certify_held_out(wrong, predicted, delta)
 
 

@@ -26,6 +26,7 @@ page.refresh = (found) => {
   showRules();
   showAdding();
   showConstraints();
+  showPolicies();
   showLog();
   showEditor();
   showCost();
@@ -111,6 +112,12 @@ function showConstraints() {
     form(() => preview({ do: "round", digits: Number(digits.value) }, digits), element("label", { for: "digits", text: "Digits of thresholds" }), digits,
       element("button", { text: "Preview rounding" })));
   if (page.state.broken.length) $("more").open = true;
+}
+
+function showPolicies() {
+  const lines = page.state.policies.map((one) => element("li", { class: one.state === "proved" ? "" : "warning",
+    text: `${one.title}: ${one.state}${one.state === "proved" ? "" : ` (${one.finding})`}` }));
+  $("policies").replaceChildren(...(lines.length ? [element("h3", { text: "Policies" }), element("ul", {}, ...lines)] : []));
 }
 
 async function change(task) {

@@ -26,6 +26,8 @@ export function showPreview(edit, found) {
     element("h2", { text: "Preview" }), element("p", { class: "edit", text: found.text }),
     element("p", { class: "soft", text: sizes.join(", ") }),
     ...found.broken.map((line) => element("p", { class: "warning", text: `Breaks a constraint: ${line}` })),
+    ...found.policies.map((one) => element("p", { class: one.after === "proved" ? "soft" : "warning",
+      text: `Policy ${one.title}: ${one.before === one.after ? one.after : `${one.before} → ${one.after}`}${one.after === "proved" ? "" : ` (${one.finding})`}` })),
     ...(found.figures ? measured(found) : [element("p", { class: "soft", text: "No rows to measure on." })]),
     applying, ...(found.figures ? details(found) : []));
   if (matchMedia("(max-width: 1000px)").matches) $("preview").scrollIntoView({ block: "start" });

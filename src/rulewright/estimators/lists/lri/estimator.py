@@ -14,11 +14,11 @@ from rulewright.encoding import MOST_BINS, BinnedColumns, bin_table
 from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Splitting
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.finishing.after_fit import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import Folds, assign_folds, keep_splits, run_parallel
+from rulewright.estimators.folds.folds import Folds, divide_rows, run_parallel
 from rulewright.estimators.folds.precision import (
     CheckedClassifier,
     CoverComparison,
-    correct_precision,
+    correct_weighed,
 )
 from rulewright.estimators.lists.assembly import class_shares
 from rulewright.kernels import ROW, STAT, Score
@@ -130,7 +130,7 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
         binned = bin_table(rows.table, self.max_bins, self._n_threads)
         folds = None
         if self.calibration is not None:
-            folds = assign_folds(rows.labels, keep_splits(self.cv, rows.places), random)
+            folds = divide_rows(rows, self.cv, random)
         n_fits = 1 if folds is None else len(folds) + 1
         n_steps = n_fits * len(rows.classes) * self.rules_per_class
         with progress_bar("learning rules", n_steps, bool(self.verbose)) as advance:
@@ -146,7 +146,7 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
             votes.append(found[left_out])
             compared.append(of_rules)
         if self.precision_cv is not None:
-            model = correct_precision(model, compared, rows)
+            model = correct_weighed(model, compared, rows)
         out_of_fold = OutOfFold.of(self._scale * folds.scatter(votes), folds, rows)
         return with_probabilities(model, rows, CALIBRATIONS[self.calibration](), out_of_fold)
 

@@ -17,13 +17,16 @@ from rulewright.evidence import (
     ClassAnswers,
     NumberAnswers,
     effective_number,
+    format_number,
+    format_percent,
     mean_interval,
     measures,
     share_interval,
+    write_interval,
 )
+from rulewright.governance.gaps import Gap, find_gaps, rates_of
 from rulewright.html import cut_line
-from rulewright.model import class_of_interest, write_count
-from rulewright.report.numbers import format_number, format_percent, write_interval
+from rulewright.model import write_count
 from rulewright.search import offer_names
 
 if TYPE_CHECKING:
@@ -58,6 +61,12 @@ class GroupLine:
     is_small: bool
     figures: dict[str, Cell]
 
+    def write(self, title: str) -> str:
+        """Write a figure with its interval; nothing if the group does not have it."""
+        cell = self.figures.get(title)
+        interval = "" if cell is None else cell.interval.replace(", ", ",\N{NO-BREAK SPACE}")
+        return "" if cell is None else f"{cell.text} {interval}".strip()
+
 
 @dataclass(frozen=True)
 class GroupTable:
@@ -66,6 +75,7 @@ class GroupTable:
     column: str
     titles: list[str]
     groups: list[GroupLine]
+    gaps: list[Gap]
     text: str
 
 
@@ -94,35 +104,50 @@ def group_columns(
 
 
 def group_tables(
-    model: RuleModel, answers: Answers | None, columns: dict[str, Column], target: str
+    answers: Answers | None,
+    columns: Mapping[str, Column],
+    target: str,
+    favourable: int | None = None,
 ) -> list[GroupTable]:
-    """Measure the answers within the groups of each column."""
+    """Measure the answers within the groups of each column.
+
+    Rates are about the class `favourable`; of two classes by default about the one of interest.
+    """
     if answers is None:
         if columns:
             raise ValueError("by= needs the target of the rows: give y")
         return []
-    return [_group_table(model, answers, name, column, target) for name, column in columns.items()]
+    if favourable is None and isinstance(answers, ClassAnswers):
+        favourable = answers.interest
+    return [
+        _group_table(answers, favourable, name, column, target) for name, column in columns.items()
+    ]
 
 
 def _group_table(
-    model: RuleModel, answers: Answers, name: str, column: Column, target: str
+    answers: Answers, favourable: int | None, name: str, column: Column, target: str
 ) -> GroupTable:
     if len(column) != len(answers.weights):
         raise DataError(
             f"by={name!r}: {len(column)} rows, but {len(answers.weights)} rows have answers"
         )
-    codes, labels = _groups(column)
-    interest = class_of_interest(model)
-    groups = [_group_line("all rows", answers, interest, target)]
+    codes, labels = group_codes(column)
+    parts = {"all rows": answers}
     for code, label in enumerate(labels):
         inside = codes == code
         if answers.weights[inside].sum() > 0:
-            groups.append(_group_line(label, _take(answers, inside), interest, target))
+            parts[label] = take_answers(answers, inside)
+    groups = [_group_line(label, part, favourable, target) for label, part in parts.items()]
+    rates = {
+        group.name: rates_of(part, favourable)
+        for group, part in zip(groups[1:], list(parts.values())[1:], strict=True)
+        if not group.is_small and isinstance(part, ClassAnswers) and favourable is not None
+    }
     titles = list(groups[0].figures)
-    return GroupTable(cut_line(name), titles, groups, _in_words(groups))
+    return GroupTable(cut_line(name), titles, groups, find_gaps(rates), _in_words(groups))
 
 
-def _groups(column: Column) -> tuple[Places, list[str]]:
+def group_codes(column: Column) -> tuple[Places, list[str]]:
     """Return the group of each row and the names of the groups."""
     ordered, missing = column.schema.type.ordered, column.is_missing
     codes = np.full(len(column), -1, dtype=np.int64)
@@ -166,7 +191,7 @@ def _cut_numbers(column: Column) -> tuple[Places, list[str]]:
     return places, names
 
 
-def _take(answers: Answers, inside: BoolArray) -> Answers:
+def take_answers(answers: Answers, inside: BoolArray) -> Answers:
     """Return the answers on some rows, with the figures of these rows alone."""
     if isinstance(answers, NumberAnswers):
         truth, predicted = answers.truth[inside], answers.predicted[inside]
@@ -182,7 +207,7 @@ def _take(answers: Answers, inside: BoolArray) -> Answers:
     )
 
 
-def _group_line(name: str, answers: Answers, interest: int, target: str) -> GroupLine:
+def _group_line(name: str, answers: Answers, favourable: int | None, target: str) -> GroupLine:
     n, effective = len(answers.weights), effective_number(answers.weights)
     if isinstance(answers, NumberAnswers):
         return GroupLine(name, n, effective < SMALL, _number_figures(answers, target))
@@ -190,25 +215,25 @@ def _group_line(name: str, answers: Answers, interest: int, target: str) -> Grou
     if len(answers.names) == 2 and not small:
         parts = (known.weights[known.codes == k] for k in (0, 1))
         small = min(effective_number(part) for part in parts) < _SMALL_CLASS
-    return GroupLine(name, n, small, _class_figures(answers, known, interest))
+    return GroupLine(name, n, small, _class_figures(answers, known, favourable))
 
 
-def _class_figures(answers: ClassAnswers, known: ClassAnswers, k: int) -> dict[str, Cell]:
-    """Return accuracy, recall, AUC, and mean predicted and observed shares."""
+def _class_figures(answers: ClassAnswers, known: ClassAnswers, k: int | None) -> dict[str, Cell]:
+    """Return accuracy, rates of a class, AUC, and mean predicted and observed shares."""
     if not len(known.codes):
         return {}
     found = {one.name: one for one in measures(replace(answers, estimates={}))}
     cells = {"Accuracy": _share(*found["Accuracy"][1:4])}
-    weights, name = known.weights, cut_line(answers.names[k], 20)
-    if len(answers.names) == 2:
-        true = known.codes == k
-        cells[f"Recall of {name}"] = _weighted_share(~known.wrong[true], weights[true])
-    else:
+    weights = known.weights
+    if k is None:
         cells["Balanced accuracy"] = _share(*found["Balanced accuracy"][1:4])
+    else:
+        cells |= {title: _weighted_share(*rate) for title, rate in rates_of(known, k).items()}
     area = found.get("AUC")
     ends = (math.nan,) * 3 if area is None else area[1:4]
     cells["AUC"] = _with_interval(*ends, "{:.3f}".format)
-    if len(answers.names) == 2:
+    if k is not None:
+        name = cut_line(answers.names[k], 20)
         said, seen = known.probabilities[:, k], known.codes == k
         titles = f"Predicted share of {name}", f"Observed share of {name}"
     else:

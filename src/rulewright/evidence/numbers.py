@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rulewright.evidence import NONE
+from rulewright.evidence.measure import NONE
 
 if TYPE_CHECKING:
     from rulewright.data import Kind
