@@ -78,6 +78,15 @@ def _class_figures(model: RuleModel, answers: Answers, found: dict[str, Measure]
     return parts
 
 
+_NUMBER_FIGURES = {
+    "mae": "mean absolute error",
+    "r2": "R2",
+    "d2": "deviance explained",
+    "concordance": "concordance",
+    "pinball_loss": "pinball loss",
+}
+
+
 def _number_figures(found: dict[str, Measure]) -> Sequence[str]:
     parts = []
     names = {
