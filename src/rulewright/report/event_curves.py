@@ -82,8 +82,8 @@ def risk_groups_graph(answers: SurvivalAnswers) -> LineChart:
     names = _GROUPS if len(np.unique(group)) == N_GROUPS else (_GROUPS[0], _GROUPS[-1])
     for name, value in zip(names, np.unique(group), strict=False):
         curve = kaplan_meier(answers.truth, answers.events, weights * (group == value))
-        x = np.concatenate([[0.0], curve.times])
-        lines.append(ChartLine(name, x, np.concatenate([[1.0], curve.survival]), "steps"))
+        times = np.concatenate([[0.0], curve.times])
+        lines.append(ChartLine(name, times, np.concatenate([[1.0], curve.survival]), "steps"))
         ends.append(float(curve.survival[-1]) if len(curve.survival) else 1.0)
     text = (
         f"Survival at the last event: {percent_text(ends[0])} of rows of low risk, "
