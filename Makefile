@@ -216,7 +216,9 @@ mutations: install
 simulate: install
 	$(BIN)/python benchmarks/rule_fdr.py
 	$(BIN)/python benchmarks/rule_honesty.py
+	$(BIN)/python benchmarks/rule_honesty.py --kinds repeated,weighted,grouped --rows 300 --repeats 1
 	$(BIN)/python benchmarks/honest_figures.py
+	$(BIN)/python benchmarks/honest_figures.py --copies 5 --concepts 1 2 --sizes 300 600
 
 compare: bench-install
 	$(BENCH)/bin/rulewright compare --suite uci35 --folds 3 --time-limit 600 \

@@ -4,6 +4,9 @@ Ten made-up problems from which any number of rows can be drawn. Learners are fi
 20,000 others tell the precision of their rules. The 95 % intervals that models print must hold it
 for at least 93 % of the rules of each learner, over all problems. For comparison the rules of all
 learners are also counted on the training rows. In a list, a rule is judged by what is left to it.
+
+With `--kinds`, rows are also given five times under `groups=`, with weights of 5, and in groups of
+2 to 20 rows that share values of columns and a tendency to a class.
 """
 
 from __future__ import annotations
@@ -88,6 +91,51 @@ def problems() -> dict[str, Draw]:
     }
 
 
+COPIES, SHARED = 5, 0.4
+
+
+def alone(draw: Draw) -> Draw:
+    return draw
+
+
+def repeated(draw: Draw) -> Draw:
+    """Give every row five times, as a group."""
+
+    def drawn(rng: np.random.Generator, n: int) -> Table:
+        groups = np.repeat(np.arange(n), COPIES)
+        return replace(draw(rng, n).take(groups), groups=groups)
+
+    return drawn
+
+
+def weighted(draw: Draw) -> Draw:
+    """Give every row a weight of 5."""
+    return lambda rng, n: replace(draw(rng, n), weights=np.full(n, float(COPIES)))
+
+
+def grouped(draw: Draw) -> Draw:
+    """Make groups of 2 to 20 rows: half of the columns are shared, and often the class."""
+
+    def drawn(rng: np.random.Generator, n: int) -> Table:
+        rows, sizes = draw(rng, n), rng.integers(2, 21, n)
+        groups = np.repeat(np.arange(n), sizes)[:n]
+        first = np.searchsorted(groups, groups)
+        columns = [
+            replace(one, values=one.values[first]) if k % 2 else one
+            for k, one in enumerate(rows.columns)
+        ]
+        target = rows.known_target
+        own = rng.integers(len(target.classes), size=n).astype(np.int32)[groups]
+        codes = np.where(rng.random(n) < SHARED, own, target.codes)
+        parts = {"columns": tuple(columns), "target": replace(target, codes=codes)}
+        return replace(rows, **parts, groups=groups)
+
+    return drawn
+
+
+KINDS = {"alone": alone, "repeated": repeated, "weighted": weighted, "grouped": grouped}
+
+
 class Figures(NamedTuple):
     """Means over the rules of models, and the error on new rows."""
 
@@ -138,15 +186,18 @@ def counted(model: ClassModel, rows: Table) -> ClassModel:
     return model.with_coverages([Coverage.of(tuple(line)) for line in counts])
 
 
-def compared(chosen: list[str], draw: Draw, n_rows: int, seed: int) -> dict[str, Figures]:
+def compared(
+    chosen: list[str], kind: str, draw: Draw, n_rows: int, seed: int
+) -> dict[str, Figures]:
     """Judge models of some learners, each by its own rules."""
     rng = np.random.default_rng([seed, n_rows])
-    rows, new = draw(rng, n_rows), draw(rng, N_FRESH)
+    rows = KINDS[kind](draw)(rng, n_rows)
+    new = (grouped(draw) if kind == "grouped" else draw)(rng, N_FRESH)
     models = {}
     for name in chosen:
         learner = MAKERS[name](random_state=seed).fit(rows)
         models[name], models[name + COUNTED] = learner.model_, counted(learner.model_, rows)
-        if name == "mlrules":
+        if name == "mlrules" and kind == "alone":
             models[CROSS_FITTED] = cross_fit(learner, rows)
     return {name: judged(model, new) for name, model in models.items() if len(model)}
 
@@ -167,21 +218,33 @@ def main() -> None:
     parser.add_argument("--rows", default="300,1000")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--learners", default=";".join(MAKERS), help="names, parted by ;")
+    parser.add_argument("--kinds", default="alone", help="of " + ", ".join(KINDS))
+    parser.add_argument("--problems", default="", help="names, parted by ;")
     given = parser.parse_args()
-    chosen = given.learners.split(";")
-    for n_rows in map(int, given.rows.split(",")):
-        found = {}
-        for name, draw in problems().items():
-            seeds = range(given.repeats)
-            found[name] = means([compared(chosen, draw, n_rows, seed) for seed in seeds])
-            show(f"{n_rows:5} rows, {name}", found[name])
-        every = means([*found.values()])
-        show(f"{n_rows:5} rows, all problems", every)
-        for name, figures in every.items():
-            worst = min(one[name].holds for one in found.values() if name in one)
-            kept = "kept" if figures.holds >= LEAST_HELD else "BROKEN"
-            verdict = "" if name.endswith(COUNTED) else f"; the promise is {kept}"
-            print(f"  {name}, worst problem: intervals hold {worst:.3f}{verdict}", flush=True)
+    chosen, every = given.learners.split(";"), problems()
+    draws = {name: every[name] for name in given.problems.split(";") if name} or every
+    for kind in given.kinds.split(","):
+        for n_rows in map(int, given.rows.split(",")):
+            judge(chosen, kind, draws, n_rows, given.repeats)
+
+
+def judge(
+    chosen: list[str], kind: str, draws: dict[str, Draw], n_rows: int, n_repeats: int
+) -> None:
+    """Judge learners on rows of one kind, and print the figures of each problem and of all."""
+    found = {}
+    title = f"{n_rows:5} rows, {kind}"
+    for name, draw in draws.items():
+        seeds = range(n_repeats)
+        found[name] = means([compared(chosen, kind, draw, n_rows, seed) for seed in seeds])
+        show(f"{title}, {name}", found[name])
+    every = means([*found.values()])
+    show(f"{title}, all problems", every)
+    for name, figures in every.items():
+        worst = min(one[name].holds for one in found.values() if name in one)
+        kept = "kept" if figures.holds >= LEAST_HELD else "BROKEN"
+        verdict = "" if name.endswith(COUNTED) else f"; the promise is {kept}"
+        print(f"  {name}, worst problem: intervals hold {worst:.3f}{verdict}", flush=True)
 
 
 def show(title: str, found: dict[str, Figures]) -> None:

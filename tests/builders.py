@@ -24,6 +24,7 @@ from rulewright.estimators import (
     PARTClassifier,
     RipperClassifier,
     RISEClassifier,
+    RuleCardClassifier,
     RuleFitClassifier,
     RuleSetEnsembleClassifier,
     RumbleClassifier,
@@ -424,6 +425,32 @@ def compact(**changed):
     return CompactRulesClassifier(**{**settings, **changed})
 
 
+def cards(**changed):
+    """Make a small rule card whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "max_rules": 4,
+        "max_points": 5,
+        "max_conditions": 2,
+        "max_range": None,
+        "scale": None,
+        "positive_class": None,
+        "signs": None,
+        "use_columns": None,
+        "max_bins": 1024,
+        "min_weight": 2.0,
+        "l2": 0.1,
+        "condition_cost": 0.0,
+        "missing_conditions": False,
+        "beam_width": 3,
+        "max_nodes": 2000,
+        "constraints": None,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return RuleCardClassifier(**{**settings, **changed})
+
+
 def rumble(**changed):
     """Make a small RUMBLE whose parameters are all set: no test depends on the defaults."""
     settings = {
@@ -615,6 +642,7 @@ LEARNERS = {
     "ruleset-ensemble": ruleset_ensemble,
     "rulefit": rulefit,
     "compact": compact,
+    "cards": cards,
     "rumble": rumble,
     "ripper": ripper,
     "foil": foil,

@@ -67,6 +67,7 @@ def predict(model, row):
     """Give scores, probabilities and label of a row: a dict of numbers, labels and None."""
     forms = {
         "additive": predict_additive,
+        "card": predict_additive,
         "dnf": predict_dnf,
         "votes": predict_votes,
         "list": predict_list,

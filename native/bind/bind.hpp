@@ -115,6 +115,7 @@ void bind_rule_matrix(nb::module_& m);
 void bind_signed_rules(nb::module_& m);
 void bind_sorted_covers(nb::module_& m);
 void bind_elbow(nb::module_& m);
+void bind_points(nb::module_& m);
 void bind_graphs(nb::module_& m);
 void bind_model(nb::module_& m);
 void bind_nearest(nb::module_& m);

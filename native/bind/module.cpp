@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
     rulewright::bind_signed_rules(m);
     rulewright::bind_sorted_covers(m);
     rulewright::bind_elbow(m);
+    rulewright::bind_points(m);
     rulewright::bind_graphs(m);
     rulewright::bind_model(m);
     rulewright::bind_nearest(m);

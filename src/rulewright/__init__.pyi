@@ -1,11 +1,15 @@
+from .data import CountTarget as CountTarget
 from .data import DataWarning as DataWarning
 from .data import ModelWarning as ModelWarning
+from .data import SurvivalTarget as SurvivalTarget
 from .data import read_table as read_table
 from .estimators import AveragedRulesClassifier as AveragedRulesClassifier
 from .estimators import C45RulesClassifier as C45RulesClassifier
 from .estimators import CN2Classifier as CN2Classifier
 from .estimators import CompactRulesClassifier as CompactRulesClassifier
+from .estimators import CompactRulesCounts as CompactRulesCounts
 from .estimators import CompactRulesRegressor as CompactRulesRegressor
+from .estimators import CompactRulesSurvival as CompactRulesSurvival
 from .estimators import FOILClassifier as FOILClassifier
 from .estimators import Formulation as Formulation
 from .estimators import Growth as Growth
@@ -15,12 +19,14 @@ from .estimators import PARTClassifier as PARTClassifier
 from .estimators import PenaltySearch as PenaltySearch
 from .estimators import RipperClassifier as RipperClassifier
 from .estimators import RISEClassifier as RISEClassifier
+from .estimators import RuleCardClassifier as RuleCardClassifier
 from .estimators import RuleCombiner as RuleCombiner
 from .estimators import RuleFitClassifier as RuleFitClassifier
 from .estimators import RuleFitRegressor as RuleFitRegressor
 from .estimators import RuleSetEnsembleClassifier as RuleSetEnsembleClassifier
 from .estimators import RuleVoteSelector as RuleVoteSelector
 from .estimators import RumbleClassifier as RumbleClassifier
+from .estimators import Scale as Scale
 from .estimators import SearchNoise as SearchNoise
 from .estimators import SL2Classifier as SL2Classifier
 from .estimators import SlipperClassifier as SlipperClassifier
@@ -35,6 +41,7 @@ from .estimators import interaction_null as interaction_null
 from .estimators import learn_on_parts as learn_on_parts
 from .estimators import rule_stability as rule_stability
 from .estimators import size_curve as size_curve
+from .estimators import to_card as to_card
 from .estimators import with_decision as with_decision
 from .model import load_model as load_model
 from .model import model_schema as model_schema
@@ -54,6 +61,7 @@ from .plots import plot_rules as plot_rules
 from .plots import plot_sizes as plot_sizes
 from .plots import save_chart as save_chart
 from .report import report_html as report_html
+from .report import write_card as write_card
 from .report import write_report as write_report
 from .rules import parse_condition as parse_condition
 from .rules import parse_conjunction as parse_conjunction

@@ -6,11 +6,21 @@ from sklearn import config_context
 from sklearn.model_selection import KFold, StratifiedGroupKFold, cross_validate
 
 from builders import every_learner, mixed_table, noisy_rows, rule_texts
-from rulewright import CompactRulesRegressor, MLRulesClassifier, RuleFitRegressor
+from rulewright import (
+    CompactRulesRegressor,
+    MLRulesClassifier,
+    RuleFitRegressor,
+    calibrate,
+    compress,
+    rule_stability,
+)
 from rulewright.data import DataError, TrainingSet, Units, read_table
+from rulewright.estimators import cross_fit
 from rulewright.estimators.folds.folds import Folds, assign_folds, divide_rows, number_folds
 from rulewright.rules import NumberCoverage
+from rulewright.scale import fit_partitions, on_dask
 from rulewright.search import Subsampler, split_by_weight, split_rows
+from rulewright.workbench.rows import SessionRows, read_rows
 
 pytestmark = pytest.mark.native
 
@@ -198,3 +208,48 @@ def test_weights_mean_importance_or_counts():
     """Another word is an error."""
     with pytest.raises(ValueError, match="'importance' or 'counts'"):
         MLRulesClassifier().fit([[1.0], [2.0]], [0, 1], [1.0, 1.0], weights="frequency")
+
+
+def test_steps_after_a_fit_keep_groups_whole():
+    """Cross-fitting, calibration, compression and stability take groups, or those of a table."""
+    labels, groups = grouped_labels(8, n_groups=40, n_classes=2)
+    X = np.random.default_rng(0).normal(size=(len(labels), 3)) + labels[:, None]
+    est = MLRulesClassifier(8, calibration=None, random_state=0).fit(X, labels, groups=groups)
+    table = read_table(X, target=labels, groups=groups)
+    crossed = cross_fit(est, X, labels, groups=groups, cv=3)
+    assert rule_texts(crossed) == rule_texts(cross_fit(est, table, cv=3))
+    assert all(
+        sum(rule.coverage.share_weights) < 0.9 * rule.coverage.support
+        for rule in crossed
+        if rule.coverage.support > 20
+    )
+    for one, other in (
+        (calibrate(est, X, labels, groups=groups), calibrate(est, table)),
+        (compress(est, X, labels, groups=groups), compress(est, table)),
+        (
+            rule_stability(est, X, labels, groups=groups, n_samples=4),
+            rule_stability(est, table, n_samples=4),
+        ),
+    ):
+        assert str(one) == str(other)
+
+
+def test_partitions_refuse_groups():
+    """Partitions cannot keep groups whole: the error says what to do."""
+    with pytest.raises(DataError, match="Fit in memory"):
+        on_dask(MLRulesClassifier()).fit(None, None, groups=[1])
+    table = read_table({"x": [1.0, 2.0], "y": [0, 1]}, target="y", groups=[0, 1])
+    with pytest.raises(DataError, match="Fit in memory"):
+        fit_partitions(MLRulesClassifier(), [table])
+
+
+def test_sessions_keep_groups_whole():
+    """Folds and the final part of a session have whole groups; its figures count them."""
+    labels, groups = grouped_labels(9, n_groups=40, n_classes=2)
+    X = np.random.default_rng(0).normal(size=(len(labels), 3)) + labels[:, None]
+    table = read_table(X, target=labels, groups=groups)
+    model = MLRulesClassifier(8, random_state=0).fit(table).model_
+    rows = SessionRows(read_rows(model, table, None, None), 0.2, 3, 0)
+    assert not set(rows.used.groups) & set(rows.final.groups)
+    pairs = np.unique(np.stack([rows.used.groups, rows.folds.of_rows]), axis=1)
+    assert pairs.shape[1] == len(set(rows.used.groups))

@@ -223,6 +223,15 @@ def elbow(**given):
     state.level()
 
 
+def points(**given):
+    groups = pick(given, "covers", "positives", "negatives")
+    options = pick(given, "lowest", "highest", "max_items", "max_range", "unit", "cutoff")
+    nodes = {"max_nodes": min(given["max_nodes"], 100)}
+    limits = _core.PointLimits(**options, **nodes, l2=given["l2"])
+    _core.solve_points(**groups, limits=limits)
+    _core.fit_scores(**groups, l2=given["l2"], start=given["start"])
+
+
 def int32(*values):
     return np.array(values, dtype=np.int32)
 
@@ -335,6 +344,15 @@ def good_elbow():
         **{"shares": np.full(N, 1 / N), "targets": np.linspace(1, 1.001, N), "budget": 3.0},
         **{"atom": 2, "sign": -1.0, "column": SIGNS.astype(float), "gain": 0.3},
         **{"most_steps": 20, "removed": 2},
+    }
+
+
+def good_points():
+    covers = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], np.uint8)
+    return {
+        **{"covers": covers, "positives": np.arange(1.0, 5.0), "negatives": np.ones(4)},
+        **{"lowest": int32(-3, -3), "highest": int32(3, 3), "max_items": 2, "max_range": 5},
+        **{"l2": 0.1, "unit": 0.0, "max_nodes": 50, "cutoff": 1e9, "start": np.zeros(3)},
     }
 
 
@@ -510,6 +528,7 @@ CALLS = {
     "sorted covers": (sorted_covers, good_sorted_covers),
     "signed rules": (signed_rules, good_signed_rules),
     "elbow": (elbow, good_elbow),
+    "points": (points, good_points),
     "partition": (_core.find_partition, good_partition),
     "encode": (_core.encode_values, good_encoding),
     "group": (group, good_group),

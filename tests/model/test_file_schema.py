@@ -41,9 +41,12 @@ def document(name, path):
 
 LEARNED = {
     "additive": "two classes",
+    "card": "card",
     "dnf": "sl2",
     "votes": "ruleset-ensemble",
     "regression": "numbers with lines",
+    "rates": "counts",
+    "hazards": "times",
     "list": "ripper",
     "unordered": "cn2",
     "nearest": "rise",

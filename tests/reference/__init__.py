@@ -23,6 +23,7 @@ from reference.grouping import (
 from reference.model import rule_bits, rule_covers, rule_scores
 from reference.nearest import RiseSearch, nearest_rules
 from reference.partition import BlockSearch
+from reference.points import fit_scores, solve_points
 from reference.rule_matrix import Quadratic, RuleMatrix, descend_products
 from reference.scores import SCORES, empty_criterion
 from reference.search import (
@@ -76,6 +77,7 @@ __all__ = [
     "encode_values",
     "failure_sums",
     "find_partition",
+    "fit_scores",
     "group_rows",
     "grow_beam",
     "grow_rule",
@@ -96,6 +98,7 @@ __all__ = [
     "scan_histogram",
     "signed_products",
     "signed_sums",
+    "solve_points",
     "split_by_weight",
     "summarise_groups",
     "take_rows",

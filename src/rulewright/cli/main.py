@@ -37,6 +37,7 @@ COMMANDS = {
     "prove": "Prove that a saved model obeys policies, or find rows that break them.",
     "monitor": "Compare periods of new data: distributions, rules, outcomes, and alarms.",
     "document": "Write the hand-over document of a saved model, as Markdown or HTML.",
+    "card": "Write a card as a page to fill in, or turn a model into a card.",
     "diff": "Compare two saved models: rules, figures and decisions.",
     "compare": "Compare learners by cross-validation.",
 }

@@ -57,6 +57,8 @@ from rulewright.kernels.growth import signed_products as signed_products
 from rulewright.kernels.growth import signed_sums as signed_sums
 from rulewright.kernels.growth import split_by_weight as split_by_weight
 from rulewright.kernels.growth import usable_cpus as usable_cpus
+from rulewright.kernels.points import fit_scores as fit_scores
+from rulewright.kernels.points import solve_points as solve_points
 from rulewright.kernels.searches import MOST_BITS as MOST_BITS
 from rulewright.kernels.searches import BlockSearch as BlockSearch
 from rulewright.kernels.searches import DnfSearch as DnfSearch
@@ -80,7 +82,9 @@ from rulewright.kernels.structs import DistanceColumns as DistanceColumns
 from rulewright.kernels.structs import DnfBest as DnfBest
 from rulewright.kernels.structs import DnfSettings as DnfSettings
 from rulewright.kernels.structs import DnfState as DnfState
+from rulewright.kernels.structs import FittedScores as FittedScores
 from rulewright.kernels.structs import FloatArray as FloatArray
+from rulewright.kernels.structs import FoundPoints as FoundPoints
 from rulewright.kernels.structs import FoundSubgraphs as FoundSubgraphs
 from rulewright.kernels.structs import GraphArrays as GraphArrays
 from rulewright.kernels.structs import GrownCondition as GrownCondition
@@ -88,6 +92,7 @@ from rulewright.kernels.structs import GrownRule as GrownRule
 from rulewright.kernels.structs import IntArray as IntArray
 from rulewright.kernels.structs import Limits as Limits
 from rulewright.kernels.structs import Op as Op
+from rulewright.kernels.structs import PointLimits as PointLimits
 from rulewright.kernels.structs import RiseState as RiseState
 from rulewright.kernels.structs import RowArray as RowArray
 from rulewright.kernels.structs import Score as Score

@@ -148,6 +148,46 @@ class Limits(Struct):
         )
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PointLimits(Struct):
+    """Which integer points a card may have, and how long the search may take.
+
+    The points of each item lie from `lowest` to `highest`; at most `max_items` are not 0, and their
+    absolute values sum to at most `max_range` (-1: no limit). `unit` is the value of a point in
+    log-odds; 0 fits it. Only cards of a lower loss than `cutoff` are found.
+    """
+
+    lowest: IntArray
+    highest: IntArray
+    max_items: int
+    max_range: int = -1
+    l2: float = 0.0
+    unit: float = 0.0
+    max_nodes: int = 100_000
+    cutoff: float = float("inf")
+
+
+class FittedScores(NamedTuple):
+    """Real responses of covers, the intercept after them, and the loss with its penalty."""
+
+    responses: FloatArray
+    loss: float
+
+
+class FoundPoints(NamedTuple):
+    """Integer points of a card, and a lower bound of the loss of every card that is allowed.
+
+    Without a card that is better than the cutoff all points are 0 and the loss is infinite.
+    """
+
+    points: IntArray
+    unit: float
+    intercept: float
+    loss: float
+    bound: float
+    n_nodes: int
+
+
 class GrownCondition(NamedTuple):
     """One condition on codes; `beyond` is the nearest covered code on the other side of a cut.
 

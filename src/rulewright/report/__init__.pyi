@@ -4,6 +4,8 @@ from .answers import join_answers as join_answers
 from .answers import read_report_rows as read_report_rows
 from .answers import with_positive as with_positive
 from .answers import with_precisions as with_precisions
+from .card import card_html as card_html
+from .card import write_card as write_card
 from .curves import Confusion as Confusion
 from .curves import confusion_of as confusion_of
 from .curves import drawn_classes as drawn_classes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from rulewright.bounds import checked_delta
-from rulewright.data import Table, Target
+from rulewright.data import Table, Target, Units
 from rulewright.encoding import PackedCovers
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.cross_fitting import fit_copy, read_as, refit
@@ -59,6 +59,7 @@ def rule_stability(
     y: Any = None,
     *,
     sample_weight: Any = None,
+    groups: Any = None,
     sampling: Literal["halves", "bootstrap"] = "halves",
     n_samples: int = 50,
     least_jaccard: float = 0.7,
@@ -82,6 +83,8 @@ def rule_stability(
         the same data.
     X, y, sample_weight
         The training data, as in ``fit``.
+    groups : array-like or str, optional
+        Group of each row, as in ``fit``: samples are drawn from groups.
     sampling : {"halves", "bootstrap"}
         "halves" splits the rows at random, stratified by class, and uses both halves;
         "bootstrap" draws with replacement. Only halves bound the number of useless columns.
@@ -139,7 +142,7 @@ def rule_stability(
     if sampling not in ("halves", "bootstrap"):
         raise ValueError(f"sampling={sampling!r} must be 'halves' or 'bootstrap'")
     n_threads, seeds = count_threads(n_jobs), np.random.SeedSequence(random_state)
-    table = read_as(estimator, X, y, sample_weight, "rule_stability")
+    table = read_as(estimator, X, y, sample_weight, "rule_stability", groups)
     first = int(seeds.generate_state(1)[0])
     with progress_bar("refitting", n_samples + 1, bool(verbose)) as advance:
         fitted = estimator if hasattr(estimator, "model_") else fit_copy(estimator, table, first)
@@ -215,10 +218,15 @@ def _draw_samples(
     n = len(table)
     target = table.target
     codes = target.codes if isinstance(target, Target) else np.zeros(n, dtype=np.int32)
+    units = Units(n, table.groups)
     if sampling == "bootstrap":
-        return [np.sort(random.choice(n, n)) for _ in range(n_samples)]
-    folds = [stratified_folds(codes, 2, random) for _ in range(-(-n_samples // 2))]
-    return [np.flatnonzero(fold == half) for fold in folds for half in (0, 1)]
+        draws = (random.choice(units.n, units.n) for _ in range(n_samples))
+        return [
+            np.repeat(np.arange(n), units.spread(np.bincount(drawn, minlength=units.n)))
+            for drawn in draws
+        ]
+    folds = [stratified_folds(units.labels(codes), 2, random) for _ in range(-(-n_samples // 2))]
+    return [np.flatnonzero(units.spread(fold) == half) for fold in folds for half in (0, 1)]
 
 
 def _patterns(samples: Sequence[_Sample], own: Sequence[str]) -> tuple[PatternRecurrence, ...]:

@@ -85,6 +85,7 @@ def calibrate(
     method: str | Calibration = "platt",
     *,
     sample_weight: Any = None,
+    groups: Any = None,
     random_state: Any = 0,
 ) -> AdditiveRules:
     """Calibrate the probabilities of a model on rows that it was not learned from.
@@ -103,6 +104,9 @@ def calibrate(
         Calibration method; the folds of an object are used for the figures below.
     sample_weight : array-like or str, optional
         Row weights, or the name of the column of X that holds them.
+    groups : array-like or str, optional
+        Group of each row, or the name of the column of X that holds it; by default the groups that
+        a Table was read with. Folds keep groups whole.
     random_state : int, RandomState or None
         Seed of the folds.
 
@@ -116,7 +120,7 @@ def calibrate(
     if not CALIBRATION.accepts(method):
         raise ValueError(f"calibrate: method={method!r} must be {CALIBRATION}")
     calibration: Calibration = CALIBRATION.make(method)
-    rows = read_model_rows(model, X, y, sample_weight, "calibrate")
+    rows = read_model_rows(model, X, y, sample_weight, "calibrate", groups=groups)
     random = optional("sklearn.utils").check_random_state(random_state)  # slow to import
     folds = divide_rows(rows, calibration.cv, random)
     if folds is None:
@@ -172,10 +176,11 @@ def read_model_rows(
     step: str,
     *,
     every_column: bool = False,
+    groups: Any = None,
 ) -> TrainingSet:
     """Read rows with their classes and the columns of the model: the used ones, or all."""
     needed = None if every_column else model.columns
-    table = read_like(X, model.schema, needed, target=y, weights=sample_weight)
+    table = read_like(X, model.schema, needed, target=y, weights=sample_weight, groups=groups)
     if table.target is None:
         raise ValueError(f"{step} needs y: the classes, or the name of their column in X")
     places = {label: place for place, label in enumerate(model.classes.tolist())}

@@ -48,6 +48,7 @@ def compress(
     n_rules: int | None = None,
     *,
     sample_weight: Any = None,
+    groups: Any = None,
     cv: Any = 5,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -77,6 +78,9 @@ def compress(
         Row weights, or the name of the column of X that holds them. A weight is a number of rows: 2
         means a repeated row. Weights that sum to less than a hundredth of the number of rows are
         scaled to sum to it.
+    groups : array-like or str, optional
+        Group of each row, or the name of the column of X that holds it; by default the groups that
+        a Table was read with. Folds keep groups whole.
     cv : int or splitter
         Folds of the cross-validation, or a scikit-learn splitter. The learner is refitted
         without each fold, so five folds cost five fits of the model to compress.
@@ -101,9 +105,9 @@ def compress(
     random, n_threads = check_random_state(random_state), count_threads(n_jobs)
     given = (model, X, y, sample_weight, "compress")
     try:  # all columns: the learner may use others
-        rows = read_model_rows(*given, every_column=learner is not None)
+        rows = read_model_rows(*given, every_column=learner is not None, groups=groups)
     except DataError:
-        learner, rows = None, read_model_rows(*given)
+        learner, rows = None, read_model_rows(*given, groups=groups)
     small = compress_rows(model, rows, n_rules, cv, random, n_threads, verbose, learner)
     figures = reliability(rows.labels, small.predict_proba(rows.table), rows.weights)
     return note_figures(small, rows="given", **figures)

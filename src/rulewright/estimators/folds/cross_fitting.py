@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.data import Table, read_like, read_table
+from rulewright.data import Table, TrainingSet, read_like, read_table
 from rulewright.estimators.contract.base import RuleEstimator
+from rulewright.estimators.contract.evidence import count_evidence
 from rulewright.estimators.contract.warn import nested_copy
 from rulewright.estimators.finishing.after_fit import additive_of
 from rulewright.estimators.folds.folds import assign_folds
@@ -25,6 +26,7 @@ def cross_fit(
     y: Any = None,
     *,
     sample_weight: Any = None,
+    groups: Any = None,
     cv: Any = 5,
     random_state: Any = 0,
 ) -> AdditiveRules:
@@ -42,6 +44,9 @@ def cross_fit(
         The learner, fitted to these rows; it is unchanged.
     X, y, sample_weight : rows, classes and weights
         The data that it was fitted to.
+    groups : array-like or str, optional
+        Group of each row, or the name of the column of X that holds it; by default the groups that
+        a Table was read with. Folds keep groups whole.
     cv : int or splitter
         Number of folds, or a scikit-learn splitter.
     random_state : int, RandomState or None
@@ -58,10 +63,11 @@ def cross_fit(
             "cross_fitted averages rules only, but this model also has calibrated steps or linear "
             "terms: learn without them, and calibrate the averaged model"
         )
-    table = read_like(X, whole.schema, target=y, weights=sample_weight)
-    folds = assign_folds(table.known_target.codes, cv, check_random_state(random_state))
+    table = read_like(X, whole.schema, target=y, weights=sample_weight, groups=groups)
+    random, codes = check_random_state(random_state), table.known_target.codes
+    folds = assign_folds(codes, cv, random, groups=table.groups)
     if folds is None:
-        raise ValueError("cross_fitted needs two rows or more of two classes or more")
+        raise ValueError("cross_fitted needs two rows or groups of two classes or more")
     n_folds, models, weights = len(folds), [], []
     learner = counting_training_rows(estimator)
     for fold in range(n_folds):
@@ -84,15 +90,20 @@ def _count_rules(model: AdditiveRules, aside: Table) -> AdditiveRules:
     def count(i: int, rule: Rule) -> Rule:
         return replace(rule, coverage=Coverage.of(weigh(covers[:, i]), "left out"))
 
-    return model.with_rules([count(i, rule) for i, rule in enumerate(model.rules)])
+    counted = model.with_rules([count(i, rule) for i, rule in enumerate(model.rules)])
+    target = aside.known_target.with_order(model.classes.tolist())
+    return count_evidence(counted, TrainingSet.of(replace(aside, target=target)))
 
 
-def read_as(estimator: RuleEstimator[Any], X: Any, y: Any, sample_weight: Any, step: str) -> Table:
+def read_as(
+    estimator: RuleEstimator[Any], X: Any, y: Any, sample_weight: Any, step: str, groups: Any = None
+) -> Table:
     """Read the data once, in the same way as the estimator."""
     if not isinstance(estimator, RuleEstimator):
         raise ValueError(f"estimator must be a learner of rules, not {type(estimator).__name__}")
     nominal, task = estimator.categorical_features, estimator.TASK
-    table = read_table(X, target=y, nominal=nominal, weights=sample_weight, task=task)
+    given = {"target": y, "weights": sample_weight, "groups": groups}
+    table = read_table(X, nominal=nominal, task=task, **given)
     if table.target is None:
         raise ValueError(f"{step} requires y to be passed, but the target y is None")
     return table

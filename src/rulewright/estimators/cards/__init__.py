@@ -1,0 +1,1 @@
+"""Rule cards: few items with integer points."""
