@@ -48,9 +48,11 @@ def _pages(rng: Rng, model: RuleModel) -> Iterator[tuple[str, Callable[[], str]]
         yield "explanation", lambda: model.explain(few)._repr_html_()
         yield "table", lambda: read_table(rows)._repr_html_()
     title = randoms.word(rng)
-    if isinstance(model, ClassModel) and rows and chance(rng, 0.2):
+    if rows and chance(rng, 0.2):
         n = len(next(iter(rows.values())))
-        y = [pick(rng, model.classes.tolist()) for _ in range(n)]
+        numbers = [randoms.number(rng) for _ in range(n)]
+        known = model.classes.tolist() if isinstance(model, ClassModel) else numbers
+        y = [pick(rng, known) for _ in range(n)]
         yield "report", lambda: report_html(model, rows, y, title=title)
     else:
         yield "report", lambda: report_html(model, title=title)

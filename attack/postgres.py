@@ -54,7 +54,7 @@ def run(write: Any, program: Program, rows: Rows) -> tuple[list[Answer], list[st
                 copy.write_row(line)
         found = sorted(cursor.execute(sql.encode()).fetchall())
     if not isinstance(program, ClassProgram):
-        return [Answer.number(line[1]) for line in found], []
+        return [Answer.numbers(program, line[1:]) for line in found], []
     n = len(program.labels)
     return [
         Answer(line[1 : n + 1], line[n + 1 : 2 * n + 1], line[2 * n + 1], line[2 * n + 2 :])

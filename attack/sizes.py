@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attack import fits
-from attack.attempts import Note, Outcome, death
+from attack.attempts import Outcome, death
 from attack.randoms import pick
 from rulewright.data import DataError
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 LARGEST = {"labels": 100_000, "columns": 20_000, "classes": 500, "rows": 300_000}
 LIMITS = {"seconds": 120, "memory": 3 * 2**30}
-_SLOW = {("slipper", "classes"), ("rise", "rows")}
-"""Where time grows as the documentation says, without a limit below this one."""
 
 
 def attempt(rng: Rng, folder: Path) -> Iterator[Outcome]:
@@ -41,8 +39,6 @@ def run(task: dict[str, Any]) -> Outcome:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == 0:
         return None
-    if (task["learner"], task["shape"]) in _SLOW:
-        return Note(f"{task['learner']} is slow with many {task['shape']}, as documented")
     return f"{death(done.returncode)}\n{task}\n{done.stderr[-4000:]}"
 
 

@@ -1,11 +1,15 @@
+from .data import CountTarget as CountTarget
 from .data import DataWarning as DataWarning
 from .data import ModelWarning as ModelWarning
+from .data import SurvivalTarget as SurvivalTarget
 from .data import read_table as read_table
 from .estimators import AveragedRulesClassifier as AveragedRulesClassifier
 from .estimators import C45RulesClassifier as C45RulesClassifier
 from .estimators import CN2Classifier as CN2Classifier
 from .estimators import CompactRulesClassifier as CompactRulesClassifier
+from .estimators import CompactRulesCounts as CompactRulesCounts
 from .estimators import CompactRulesRegressor as CompactRulesRegressor
+from .estimators import CompactRulesSurvival as CompactRulesSurvival
 from .estimators import FOILClassifier as FOILClassifier
 from .estimators import Formulation as Formulation
 from .estimators import Growth as Growth

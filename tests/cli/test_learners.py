@@ -6,7 +6,7 @@ import pytest
 from builders import LEARNERS as MAKERS
 from builders import mixed_table
 from rulewright.cli.learners import FORMS
-from rulewright.estimators import LEARNERS, REGRESSORS
+from rulewright.estimators import BY_TASK, LEARNERS, REGRESSORS
 
 
 def test_all_learners_are_listed(cli):
@@ -43,7 +43,7 @@ def test_the_form_of_each_model_is_the_promised_one():
     X, y = mixed_table(np.random.default_rng(0), 60)
     for name, make in MAKERS.items():
         assert make().fit(X, y).model_.form == LEARNERS.entries[name].form
-    for catalogue in (LEARNERS, REGRESSORS):
+    for catalogue in BY_TASK.values():
         for name, entry in catalogue.entries.items():
             assert set(entry.basics.split()) <= catalogue[name].settable().keys()
             assert entry.form in FORMS
@@ -52,7 +52,10 @@ def test_the_form_of_each_model_is_the_promised_one():
 def test_how_learners_of_numbers_differ(cli):
     """Only what differs is told again."""
     last = cli("learners", "compact").stdout.splitlines()[-1]
-    assert last.startswith("for numbers (CompactRulesRegressor): defaults linear=auto, l2=5, ")
+    start = (
+        "for numbers (CompactRulesRegressor): defaults linear=auto, loss=squared, quantile=0.5, "
+    )
+    assert last.startswith(start)
     assert last.endswith("without ordinal, teacher_share")
 
 

@@ -1,5 +1,7 @@
 """Intervals against other implementations and by exact coverage."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, ttest_1samp, ttest_ind
@@ -47,3 +49,18 @@ def test_intervals_of_single_numbers_are_open():
     assert mean_interval(np.nan, np.nan, 0) == (-np.inf, np.inf)
     assert difference_interval((3.0, 1.0), (np.nan, 1.0), (1, 5)) == (-np.inf, np.inf)
     assert difference_interval((3.0, 1.0), (0.0, 0.0), (4, 5)) == (2.0, 2.0)
+
+
+@pytest.mark.parametrize("size", [1e-170, 1.0, 1e170, 1e299])
+def test_intervals_of_differences_have_no_unit(size):
+    """Variances whose squares overflow or underflow give the same interval, in another unit."""
+    expected = difference_interval((3.0, 1.0), (4.0, 1.0), (10.0, 20.0))
+    root = math.sqrt(size)
+    found = difference_interval((3.0 * root, root), (4.0 * size, size), (10.0, 20.0))
+    np.testing.assert_allclose(np.array(found) / root, expected, rtol=1e-9)
+
+
+def test_variances_that_are_infinite_say_nothing():
+    """The interval holds every difference."""
+    found = difference_interval((1.0, 2.0), (1e308, math.inf), (5.0, 5.0))
+    assert found == (-math.inf, math.inf)

@@ -6,9 +6,11 @@ import pytest
 from report.models import MODELS, model_and_rows
 from rulewright.data import DataError, read_table
 from rulewright.encoding.covers import PackedCovers
+from rulewright.evidence import score_answers
 from rulewright.explain import rule_overlap
 from rulewright.model import AdditiveRules, ClassModel, load_model
 from rulewright.plots import overlap_chart
+from rulewright.report import ask_model
 from rulewright.rules import Adds, Coverage, Rule, parse_formula
 
 pytestmark = pytest.mark.native
@@ -55,6 +57,7 @@ def test_every_form_has_overlap(name, tmp_path):
     model.save(tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
     y = rows.target.classes[rows.target.codes] if isinstance(model, ClassModel) else None
+    y = rows.target if y is None and model.task != "regression" else y
     y = rows.known_numbers.values if y is None else y
     found = rule_overlap(loaded, rows, y)
     sets = [set(np.flatnonzero(cover).tolist()) for cover in model.covers(rows).T]
@@ -74,6 +77,9 @@ def loss_of(model, rows, y, measure):
     """Judge a model by scikit-learn's measures."""
     if measure == "rmse":
         return float(np.sqrt(np.mean((model.predict(rows) - y) ** 2)))
+    if measure in ("poisson_deviance", "discordance"):
+        found = score_answers(ask_model(model, rows, ""))
+        return found[measure] if measure in found else 1 - found["concordance"]
     if measure == "error":
         return float(np.mean(model.predict(rows) != y))
     chances = np.maximum(model.predict_proba(rows), 1e-15)

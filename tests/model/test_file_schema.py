@@ -45,6 +45,8 @@ LEARNED = {
     "dnf": "sl2",
     "votes": "ruleset-ensemble",
     "regression": "numbers with lines",
+    "rates": "counts",
+    "hazards": "times",
     "list": "ripper",
     "unordered": "cn2",
     "nearest": "rise",

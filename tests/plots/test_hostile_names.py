@@ -42,3 +42,24 @@ def test_saved_charts_run_nothing(tmp_path):
             rw.plots.save_chart(chart, path)
             browser.open(path)
             assert browser.run("return [window.ran, document.scripts.length > 0]") == [None, True]
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "there is a browser")
+def test_notebooks_run_nothing(tmp_path):
+    """Charts, models, tables and explanations in a notebook run nothing of the names."""
+    X = {TAG: np.arange(40.0), "label": np.array([TAG, "b"])[np.arange(40) // 5 % 2]}
+    table = rw.read_table(X, target=np.array([TAG + "1", "no"])[np.arange(40) // 20])
+    model = mlrules(max_rules=3).fit(table).model_
+    shown = [one._repr_html_() for one in (table, model, model.explain(table.take([0])))]
+    for chart in charts():
+        bundle = chart._repr_mimebundle_(None, None)
+        parts = bundle[0] if isinstance(bundle, tuple) else bundle
+        shown += [parts.get("text/html", ""), chart.to_html()]
+    path = tmp_path / "cells.html"
+    path.write_text("<!doctype html><meta charset=utf-8>" + "<hr>".join(shown))
+    with chromium() as browser:
+        browser.open(path)
+        assert browser.run("return [window.ran, document.body.innerText.length > 100]") == [
+            None,
+            True,
+        ]

@@ -8,7 +8,13 @@ import numpy as np
 from builders import LEARNERS, mixed_table
 from rules.builders import a_rule
 from rulewright.data import ColumnSchema, Schema, read_table
-from rulewright.estimators import CompactRulesRegressor, RuleFitRegressor, calibrate
+from rulewright.estimators import (
+    CompactRulesCounts,
+    CompactRulesRegressor,
+    CompactRulesSurvival,
+    RuleFitRegressor,
+    calibrate,
+)
 from rulewright.model import AdditiveRules
 from rulewright.rules import Conjunction, Range
 
@@ -51,6 +57,22 @@ def regression(linear):
 
 
 @cache
+def of_events(task):
+    """Fit rules to counts, or to times until an event; give the model and other rows."""
+    rng = np.random.default_rng(3)
+    tables = []
+    for n_rows in (250, 120):
+        columns, y = mixed_table(rng, n_rows)
+        exposure, times = rng.uniform(0.5, 2, n_rows), rng.exponential(np.exp(-2.0 * y))
+        target = (rng.poisson(0.3 * exposure * np.exp(1.5 * y)).astype(float), exposure)
+        if task == "survival":
+            target = np.minimum(times, 2.0), times < 2.0
+        tables.append(read_table(columns, target=target, task=task))
+    learner = CompactRulesCounts if task == "counts" else CompactRulesSurvival
+    return learner(5, size="max", cv=3, random_state=0).fit(tables[0]).model_, tables[1]
+
+
+@cache
 def dated(name):
     """Fit a learner to a column of dates, some of them missing; give its model and other rows."""
     rng = np.random.default_rng(4)
@@ -70,6 +92,8 @@ MODELS = {
     "dates": (dated, "mlrules"),
     "numbers": (regression, False),
     "numbers with lines": (regression, True),
+    "counts": (of_events, "counts"),
+    "times": (of_events, "survival"),
 }
 """Makers of a model and rows, by name; between them they have every form."""
 

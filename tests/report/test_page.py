@@ -11,6 +11,7 @@ import pytest
 
 from report.browser import why_not
 from report.models import MODELS, evil_model, large_model, model_and_rows
+from rulewright import CompactRulesClassifier, CompactRulesRegressor
 from rulewright.data import DataError
 from rulewright.model import AdditiveRules, storage
 from rulewright.report import report_html, write_report
@@ -66,7 +67,8 @@ def test_every_form_has_all_parts(name):
     assert [one for one in page.ids if one in PARTS] == PARTS
     assert sum(one.startswith("rule-") for one in page.ids) - 2 == len(model.rules)
     assert "Measured on" in page.text
-    for figure in ["Accuracy", "Brier score"] if model.head_names else ["R2", "RMSE"]:
+    figures = {"regression": ["R2", "RMSE"], "counts": ["D2"], "survival": ["Concordance"]}
+    for figure in figures.get(model.task, ["Accuracy", "Brier score"]):
         assert figure in page.text
 
 
@@ -207,6 +209,18 @@ def test_few_rows_and_one_class():
     )
     one = AdditiveRules(model.schema, np.array(["only"]), (0.0,), ())
     assert "Measured on" in report_html(one, empty, ["only"] * 5)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_numbers_as_large_as_floats_are_reported():
+    """Sums and squares that overflow end no report, in columns and in targets."""
+    x = np.linspace(-1.0, 1.0, 80)
+    classes, numbers = np.where(x > 0, "p", "q"), 3.0 * x
+    huge = {"x": 1.7e308 * x}
+    for est, y in ((CompactRulesClassifier(), classes), (CompactRulesRegressor(), numbers)):
+        model = est.set_params(random_state=0).fit(huge, y).model_
+        assert "Measured on" in report_html(model, huge, y)
+    assert "Measured on" in report_html(model, huge, 1.7e308 * x)
 
 
 def test_a_target_without_any_class_of_the_model_is_refused():

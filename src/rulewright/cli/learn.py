@@ -12,6 +12,7 @@ from rulewright.cli.classes import ClassOptions
 from rulewright.cli.constraints import ConstraintOptions
 from rulewright.cli.display import make_console, print_figures, print_rules, print_settings
 from rulewright.cli.evaluate import print_measures
+from rulewright.cli.events import EventOptions
 from rulewright.cli.learners import LearnerOptions
 from rulewright.cli.linked import LinkedTables, Linking
 from rulewright.cli.one_table import FilesInParts, InParts, OneTable
@@ -28,6 +29,7 @@ app = typer.Typer(add_completion=False)
 @group_options(
     learner=LearnerOptions,
     classes=ClassOptions,
+    events=EventOptions,
     judging=Judging,
     constraints=ConstraintOptions,
     table=TableOptions,
@@ -38,17 +40,17 @@ def learn(
     file: Annotated[
         Path,
         typer.Argument(
-            help="CSV, Parquet, JSON lines, ARFF or Excel; - for standard input. With --instances, "
-            "a folder of such files or a DuckDB database.",
+            help="CSV, Parquet, JSON lines, ARFF or Excel; - for standard input.",
             show_default=False,
         ),
     ],
     target: Annotated[
-        str, typer.Option(metavar="COL", help="Column to predict.", show_default=False)
-    ],
+        str | None, typer.Option(metavar="COL", help="Column to predict.", show_default=False)
+    ] = None,
     *,
     learner: LearnerOptions,
     classes: ClassOptions,
+    events: EventOptions,
     judging: Judging,
     constraints: ConstraintOptions,
     table: TableOptions,
@@ -61,9 +63,8 @@ def learn(
     output: OutputOptions,
 ) -> None:
     """Learn rules from FILE; evaluate, print and save them."""
-    request = Request(
-        file, target, weights, learner, classes, judging, constraints, table, linking, output
-    )
+    options = (learner, classes, events, judging, constraints, table, linking, output)
+    request = Request(file, events.target(target), weights, *options)
     request.check()
     way: OneTable | LinkedTables
     if linking.is_asked(file):

@@ -11,7 +11,14 @@ import typer
 
 from rulewright.cli.display import make_console, print_grid
 from rulewright.data import Source, Table, Target, Task, detect_task, offer_names
-from rulewright.estimators import LEARNERS, REGRESSORS, Catalogue, Entry, parse_settings
+from rulewright.estimators import (
+    BY_TASK,
+    LEARNERS,
+    REGRESSORS,
+    Catalogue,
+    Entry,
+    parse_settings,
+)
 from rulewright.search import Constraints
 
 if TYPE_CHECKING:
@@ -22,8 +29,10 @@ FORMS = {
     "average": "average of models",
     "card": "card of points",
     "dnf": "rule set",
+    "hazards": "hazard rules",
     "list": "decision list",
     "nearest": "nearest rule",
+    "rates": "rate rules",
     "regression": "additive rules",
     "unordered": "unordered rules",
     "votes": "voting rule sets",
@@ -60,11 +69,17 @@ def setting_names(ctx: object, incomplete: str) -> list[str]:
     return [f"{name}=" for name in LEARNERS[chosen].settable() if name.startswith(incomplete)]
 
 
+_EVENTS = ("counts", "survival")
+COUNT_LOSSES = ("poisson", "negative-binomial", "tweedie")
+"""Losses that make numbers in the target counts."""
+
+
 class TaskName(StrEnum):
     """Kinds of prediction."""
 
     classification = "classification"
     regression = "regression"
+    counts = "counts"
 
 
 @dataclass(frozen=True)
@@ -91,12 +106,19 @@ class LearnerOptions:
     max_rules: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Maximum number of rules.")
     ] = None
+    loss: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Loss, such as poisson for counts."),
+    ] = None
     time_limit: Annotated[
         float | None, typer.Option(min=0, metavar="SECONDS", help="Time limit per fit.")
     ] = None
     task: Annotated[
         TaskName | None,
-        typer.Option(metavar="KIND", help="classification or regression (default: by the values)."),
+        typer.Option(
+            metavar="KIND",
+            help="classification, regression or counts (default: by the values and options).",
+        ),
     ] = None
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="Random seed.")] = 0
     jobs: Annotated[
@@ -111,13 +133,18 @@ class LearnerOptions:
                 f"--learner {self.learner}: unknown. {offer_names(self.learner, [*known])}"
             )
 
-    def task_of(self, source: Source, target: str) -> Task:
-        """Return the requested task, or the task that the values of the target suggest."""
-        task: Task = "regression" if self.task == "regression" else "classification"
-        if self.task is None:
-            task = detect_task(source, target)
+    def task_of(self, source: Source, target: str, implied: Task | None = None) -> Task:
+        """Return the requested task, or the task that options or values of the target suggest."""
+        task: Task = implied or (self.task.value if self.task else "classification")
+        if self.task is not None and task != self.task:
+            raise ValueError(f"--task {self.task}: the options are about {task}. Leave it out.")
+        if implied is None and self.task is None:
+            task = "counts" if self.loss in COUNT_LOSSES else detect_task(source, target)
         if self.learner is None or self.learner in learners_of(task):
             return task
+        if task in _EVENTS:
+            names = " or ".join(learners_of(task))
+            raise ValueError(f"--learner {self.learner} does not learn {task}. Use {names}.")
         numbers = task == "regression"
         other, what = ("classification", "numbers") if numbers else ("regression", "classes")
         raise ValueError(
@@ -142,7 +169,8 @@ class LearnerOptions:
             parsed: dict[str, Any] = parse_settings(name, split, learner.settable())
         except ValueError as error:
             raise ValueError(f"--set: {error}") from None
-        parsed |= _limits(catalogue, name, parsed, self.max_rules, self.time_limit)
+        given = {"max_rules": self.max_rules, "time_limit": self.time_limit, "loss": self.loss}
+        parsed |= _options(catalogue, name, parsed, given)
         estimator: RuleClassifier[Any] | RuleRegressor = learner(
             **parsed, random_state=self.seed, n_jobs=self.jobs
         )
@@ -160,24 +188,19 @@ def has_many_classes(table: Table) -> bool:
 
 
 def learners_of(task: Task) -> "Catalogue[Any]":
-    """Return the classifiers or the regressors."""
-    return LEARNERS if task == "classification" else REGRESSORS
+    """Return the learners of a task."""
+    return BY_TASK[task]
 
 
-def _limits(
-    catalogue: "Catalogue[Any]",
-    name: str,
-    parsed: dict[str, Any],
-    max_rules: int | None,
-    time_limit: float | None,
+def _options(
+    catalogue: "Catalogue[Any]", name: str, parsed: dict[str, Any], asked: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the parameters that keep a model small and a fit short."""
-    asked = {"max_rules": max_rules, "time_limit": time_limit}
+    """Return the parameters that have options of their own."""
     found = {limit: value for limit, value in asked.items() if value is not None}
     for limit in found:
         option = f"--{limit.replace('_', '-')}"
         if limit not in catalogue[name].DOMAINS:
-            able = ", ".join(LEARNERS.with_parameter(limit))
+            able = ", ".join(catalogue.with_parameter(limit)) or "none for this target"
             raise ValueError(f"--learner {name} has no {option}. Learners with it: {able}.")
         if limit in parsed:
             raise ValueError(f"{option} and --set {limit} set the same limit. Give only one.")

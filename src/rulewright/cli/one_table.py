@@ -24,11 +24,11 @@ from rulewright.cli.learners import (
     LearnerOptions,
     has_many_classes,
 )
-from rulewright.cli.opened_model import NOTED
+from rulewright.cli.opened_model import NOTED, NOTED_COLUMNS
 from rulewright.cli.options import file_option
 from rulewright.cli.output import STDOUT, table_content
 from rulewright.cli.request import Request
-from rulewright.cli.training import loading_once, open_training_file, read_training
+from rulewright.cli.training import ColumnRoles, loading_once, open_training_file, read_training
 from rulewright.cli.validation import (
     HeldOutAnswers,
     Judging,
@@ -44,6 +44,7 @@ from rulewright.data import (
     Table,
     Target,
     Task,
+    Units,
     open_table,
 )
 from rulewright.evidence import figures_of
@@ -134,7 +135,7 @@ class OneTable:
         """Read, learn and evaluate; write the requested files."""
         asked = self.request
         source, tested = self.open()
-        task = asked.learner.task_of(source, asked.target)
+        task = asked.learner.task_of(source, asked.target, asked.events.task)
         name, estimator = self._make_estimator(task)
         table, findings = read_training(source, asked.roles, task)
         with errors_by_option():
@@ -151,7 +152,7 @@ class OneTable:
         model, judged = self._learn_and_evaluate(console, fit, table, tested)
         if judged is not None:
             judged = judged.with_positive(asked.classes.positive)
-        model = _add_notes(model, judged, asked.target, asked.classes.positive)
+        model = _add_notes(model, judged, asked.roles, asked.classes.positive)
         self._write(model, table, judged, findings)
         about = {"target": asked.target, "task": task, "learner": name}
         content = table_content(asked.file, table, findings) if asked.output.as_json else {}
@@ -160,7 +161,7 @@ class OneTable:
     def _make_estimator(self, task: Task) -> tuple[str, Any]:
         """Create the estimator before the table is read."""
         asked, name = self.request, self.request.learner.name(task)
-        asked.classes.check(name, numbers=task == "regression")
+        asked.classes.check(name, numbers=task != "classification")
         estimator = asked.learner.estimator(task, asked.allowed)
         set_bias(estimator, name, asked.constraints.bias, asked.target)
         return name, estimator
@@ -178,7 +179,10 @@ class OneTable:
         """Print a summary of the training data."""
         asked = self.request
         features = f"{len(table.columns)} features, target {escape_line(asked.target)}"
-        console.print(f"{asked.file}: {self.count(table)} rows, {features}")
+        groups = (
+            "" if table.groups is None else f" in {Units(table.n_rows, table.groups).n:,} groups"
+        )
+        console.print(f"{asked.file}: {self.count(table)} rows{groups}, {features}")
         if numbers and asked.learner.task is None:
             console.print("the target is numeric; --task classification treats it as classes")
         print_data(console, table, table.row_weights)
@@ -250,10 +254,12 @@ def with_classes(estimator: Any, table: Table, classes: ClassOptions) -> Table:
 
 
 def _add_notes(
-    model: RuleModel, judged: HeldOutAnswers | None, target: str, positive: str | None
+    model: RuleModel, judged: HeldOutAnswers | None, roles: ColumnRoles, positive: str | None
 ) -> RuleModel:
     """Return the model with its target and evaluation in its summary."""
-    notes: dict[str, Any] = {NOTED: target}
+    notes: dict[str, Any] = {NOTED: roles.target}
+    if roles.beside:
+        notes[NOTED_COLUMNS] = list(roles.target_columns)
     if positive is not None:
         notes["positive_class"] = positive
     if judged is not None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from rulewright import relational
-from rulewright.cli.options import file_option
+from rulewright.cli.options import file_option, split_at_commas
 from rulewright.data import (
     DataError,
     FileOptions,
@@ -32,8 +32,8 @@ SMILES = "smiles"
 Smiles = Annotated[
     str | None, file_option(metavar="COL", help="Column with molecules, as SMILES texts.")
 ]
-NOTED = "target"
-"""Key of the target column in the summary of a model."""
+NOTED, NOTED_COLUMNS = "target", "target_columns"
+"""Keys of the target column, and of several, in the summary of a model."""
 
 
 class OpenedModel:
@@ -118,20 +118,26 @@ def target_in(
     weights: str | None,
     file: str,
     group: str | None = None,
-) -> str:
-    """Return the target column of a model, or raise an error that names the remedy.
+) -> Any:
+    """Return the target column of a model, or columns, or raise an error that names the remedy.
 
     `asked`, `weights` and `group` are the values of --target, --weights and --group; errors call
-    the source `file`.
+    the source `file`. The target of counts and times may be several columns, with commas between.
     """
-    for option, name in (("--target", asked), ("--weights", weights), ("--group", group)):
+    noted = model.summary.get(NOTED_COLUMNS)
+    several = model.task in ("counts", "survival")
+    if asked is None and isinstance(noted, list) and {*map(str, noted)} <= {*source.names}:
+        return tuple(map(str, noted))
+    names = split_at_commas(asked) if several and asked is not None else [asked]
+    given = [*(("--target", name) for name in names), ("--weights", weights), ("--group", group)]
+    for option, name in given:
         if name is not None and name not in source.names:
             advice = offer_names(name, source.names)
             raise DataError(f"{option} {name}: {file} has no such column. {advice}")
         if name in model.columns:
             raise DataError(f"{option} {name}: the rules use this column. Name another.")
     if asked is not None:
-        return asked
+        return tuple(map(str, names)) if len(names) > 1 else asked
     noted = model.summary.get(NOTED)
     if isinstance(noted, str) and noted in source.names:
         return noted
@@ -150,10 +156,9 @@ def _find_target(model: RuleModel, source: Source, other_roles: set[str], file: 
 
 def _fits(model: RuleModel, source: Source, name: str) -> bool:
     """Return whether a column holds classes of the model, or numbers for a regression model."""
-    task: Any = "classification" if isinstance(model, ClassModel) else "regression"
     others = [other for other in source.names if other != name][1:]
     try:
-        table = read_table(source, target=name, drop=others, task=task)
+        table = read_table(source, target=name, drop=others, task=model.task)
     except DataError:
         return False
     if not isinstance(model, ClassModel):

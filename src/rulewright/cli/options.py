@@ -152,12 +152,17 @@ class ColumnOptions:
 
     group: Group = None
 
-    def roles(self, target: str, weights: str | None = None) -> ColumnRoles:
+    def roles(
+        self,
+        target: str,
+        weights: str | None = None,
+        beside: tuple[tuple[str, str], ...] = (),
+    ) -> ColumnRoles:
         """Return the roles of the columns."""
         lists = ("nominal", "numeric", "drop", "missing", "keep", "date", "date_parts")
         named: dict[str, Any] = {name: tuple(getattr(self, name) or ()) for name in lists}
         named |= {"drop_unlabelled": self.drop_unlabelled, "group": self.group}
-        return ColumnRoles(target, weights, **named)
+        return ColumnRoles(target, weights, **named, beside=beside)
 
 
 @dataclass(frozen=True)

@@ -201,7 +201,7 @@ class Predictions:
         """Names of the columns."""
         reasons = [f"reason_{k + 1}" for k in range(self.n_reasons)]
         if not isinstance(self.model, ClassModel):
-            return ["prediction", *reasons]
+            return [*self.model.program.numbers, *reasons]
         flags = dict.fromkeys(self.model.program.flags)
         flags |= {} if self.abstain_below is None else {ABSTAINS: None}
         chances = [f"probability_{name}" for name in self.model.class_names]
@@ -209,9 +209,10 @@ class Predictions:
 
     def columns(self, table: Table) -> list[Values]:
         """Predict some rows."""
-        scores = self.model.scores(table)
         if not isinstance(self.model, ClassModel):
-            return [_format_numbers(scores), *self._reasons(table)]
+            numbers = self.model.outputs(table).values()
+            return [*map(_format_numbers, numbers), *self._reasons(table)]
+        scores = self.model.scores(table)
         names, chosen = self.model.class_names, self.model.decide(scores)
         chances = self.model.probabilities(scores)
         flags = self.model.flags(scores)

@@ -73,15 +73,16 @@ def report(
         raise ValueError(f"--{option} names a column of --data FILE.")
     opened = OpenedModel(model)
     loaded = opened.model
-    notes, source = reports.file_notes("model file", model), None
+    notes, source, columns = reports.file_notes("model file", model), None, None
     if data is not None:
         source = opened.open(data, FileOptions(max_unzipped), smiles)
         named = target
-        target = target_in(loaded, source, target, weights, f"--data {data}", group)
+        columns = target_in(loaded, source, target, weights, f"--data {data}", group)
+        target = columns if isinstance(columns, str) else ", ".join(columns)
         if named is None:
             typer.echo(f"target: {target} (--target names another column)")
         notes |= {**_data_notes(data), "target": target}
-    given: list[Any] = [source, target, weights, group]
+    given: list[Any] = [source, columns, weights, group]
     groups: Any = by or ()
     if opened.graphs is not None and source is not None:  # pictures are drawn from the texts
         roles = (name and source.load(source.positions[name], "any").values for name in given[1:])

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from rulewright.cli.classes import ClassOptions
 from rulewright.cli.constraints import ConstraintOptions
+from rulewright.cli.events import EventOptions
 from rulewright.cli.learners import LearnerOptions
 from rulewright.cli.linked import Linking
 from rulewright.cli.options import TableOptions
@@ -62,6 +63,7 @@ class Request:
     weights: str | None
     learner: LearnerOptions
     classes: ClassOptions
+    events: EventOptions
     judging: Judging
     constraints: ConstraintOptions
     table: TableOptions
@@ -83,4 +85,9 @@ class Request:
     @cached_property
     def roles(self) -> ColumnRoles:
         """Roles of the columns."""
-        return self.table.roles(self.target, self.weights)
+        return self.table.roles(self.target, self.weights, self.events.beside)
+
+    @property
+    def target_columns(self) -> Any:
+        """The target column, or all columns of the target."""
+        return self.roles.target_columns

@@ -46,6 +46,12 @@ class ColumnRoles:
     date_parts: Sequence[str] = ()
     drop_unlabelled: bool = False
     group: str | None = None
+    beside: tuple[tuple[str, str], ...] = ()  # other columns of the target, after their options
+
+    @property
+    def target_columns(self) -> Any:
+        """The target column, or all columns of the target."""
+        return (self.target, *(name for _, name in self.beside)) if self.beside else self.target
 
     @property
     def choices(self) -> dict[str, Any]:
@@ -57,6 +63,7 @@ class ColumnRoles:
         """Yield every named column with the option that names it."""
         roles = {"--target": self.target, "--weights": self.weights, "--group": self.group}
         yield from ((option, name) for option, name in roles.items() if name is not None)
+        yield from self.beside
         for role in ("nominal", "numeric", "date", "date_parts", "drop", "keep"):
             yield from ((f"--{role.replace('_', '-')}", name) for name in getattr(self, role))
 
@@ -75,7 +82,7 @@ def read_training(
             raise DataError(f"{option} {name}: this is the target. Name another column.")
     table = read_table(
         source,
-        target=roles.target,
+        target=roles.target_columns,
         weights=roles.weights,
         groups=roles.group,
         drop=roles.drop,
@@ -85,7 +92,7 @@ def read_training(
     )
     if task == "classification":
         _check_classes(table.known_target, table.row_weights, str(roles.target))
-    else:
+    elif task == "regression":
         _check_numbers(table, str(roles.target))
     kept = {*roles.keep, *roles.nominal}
     findings = [

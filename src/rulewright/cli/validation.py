@@ -174,7 +174,7 @@ def judge_by_file(
     model: RuleModel, file: Path, source: Source, roles: "ColumnRoles"
 ) -> HeldOutAnswers:
     """Ask a model about the rows of a test file."""
-    rows = read_report_rows(model, source, roles.target, roles.weights, roles.group)
+    rows = read_report_rows(model, source, roles.target_columns, roles.weights, roles.group)
     return HeldOutAnswers(ask_model(model, rows, f"{len(rows)} rows of {file.name}"), rows)
 
 

@@ -10,6 +10,8 @@ from .errors import RowError as RowError
 from .errors import as_options as as_options
 from .errors import offer_names as offer_names
 from .errors import refuse_remote as refuse_remote
+from .events import CountTarget as CountTarget
+from .events import SurvivalTarget as SurvivalTarget
 from .findings import Finding as Finding
 from .findings import join_findings as join_findings
 from .frame import to_frame as to_frame
@@ -92,9 +94,11 @@ from .target import read_numbers as read_numbers
 from .target import read_target as read_target
 from .target import read_weights as read_weights
 from .target import target_of as target_of
+from .training import CountSet as CountSet
 from .training import DescribedRows as DescribedRows
 from .training import LearningRows as LearningRows
 from .training import RegressionSet as RegressionSet
+from .training import SurvivalSet as SurvivalSet
 from .training import TrainingSet as TrainingSet
 from .values import LARGEST_EXACT as LARGEST_EXACT
 from .values import convert_values as convert_values

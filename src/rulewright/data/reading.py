@@ -19,6 +19,7 @@ from rulewright.data.chosen_columns import (
     read_date_parts,
 )
 from rulewright.data.errors import DataError, as_options, offer_names, reading_option
+from rulewright.data.events import counts_of, read_counts, read_survival, survival_of
 from rulewright.data.findings import Finding
 from rulewright.data.groups import make_groups, read_groups
 from rulewright.data.kind import KINDS
@@ -48,13 +49,18 @@ from rulewright.data.target import (
     target_of,
 )
 
-Task = Literal["classification", "regression"]
+Task = Literal["classification", "regression", "counts", "survival"]
 
 _TASKS: Mapping[Task, tuple[Any, Any]] = {
     "classification": (read_target, target_of),
     "regression": (read_numbers, numbers_of),
+    "counts": (read_counts, counts_of),
+    "survival": (read_survival, survival_of),
 }
-"""Functions that read the target of a task: as given, or from a column."""
+"""Functions that read the target of a task: as given, or from a column or columns."""
+
+_OF_COLUMNS = ("counts", "survival")
+"""Tasks whose target may be several columns: counts and exposure; times, events and entries."""
 
 
 def read_table(
@@ -109,8 +115,9 @@ def read_table(
         column. Tables read later with the schema of this one use the same codes.
     drop_unlabelled : bool, default=False
         Drop rows whose target is missing; otherwise they are an error.
-    task : {"classification", "regression"}
-        Whether the target holds classes or numbers.
+    task : {"classification", "regression", "counts", "survival"}
+        Whether the target holds classes, numbers, counts or times until an event. Counts may be
+        two columns, counts and exposure; times are two or three: time, event and entry.
     encoding : str, optional
         Encoding of a text file; by default UTF-8, or UTF-16 where the file says so.
     header : bool, optional
@@ -134,7 +141,7 @@ def read_table(
     choices, kinds = read_choices(source, missing, nominal=nominal, numeric=numeric, date=date)
     source = apply_choices(source, choices)
     dropped, parts = positions(source, drop, "drop"), read_date_parts(source, date_parts)
-    roles = _roles(source, target=target, weights=weights, groups=groups)
+    roles = _roles(source, task, target=target, weights=weights, groups=groups)
     for option, at in roles.items():
         if at in dropped:
             raise DataError(f"drop: {source.names[at]!r} is the column of the {option}. Keep it.")
@@ -179,8 +186,8 @@ def read_like(
         Names of the columns to read; the others may be absent. All by default.
     target, weights, groups : str or array-like, optional
         Target, weights and groups of the rows, or the names of their columns, as in `read_table`.
-    task : {"classification", "regression"}
-        Whether the target holds classes or numbers.
+    task : {"classification", "regression", "counts", "survival"}
+        What the target holds, as in `read_table`.
 
     Returns
     -------
@@ -209,7 +216,7 @@ def read_chosen(
 ) -> Table:
     """Read a table whose columns are loaded according to the choices of the schema."""
     wanted = _select_wanted(schema, needed)
-    roles = _roles(source, target=target, weights=weights, groups=groups)
+    roles = _roles(source, task, target=target, weights=weights, groups=groups)
     features = [(name, at) for at, name in enumerate(source.names) if at not in roles.values()]
     by_name, given = source.named and schema.named, schema.sources_of(wanted)
     positions = _match_columns(features, schema, given, by_name, source.path or "X")
@@ -397,13 +404,25 @@ def _reread(
     return table
 
 
-def _roles(source: Source, **named: Any) -> dict[str, int]:
+def _roles(source: Source, task: Task, **named: Any) -> dict[str, int]:
     """Return the positions of target and weights, if they are columns."""
-    return {
-        role: position(source, value, role)
+    target = named["target"]
+    if task in _OF_COLUMNS and isinstance(target, list | tuple) and _are_names(target):
+        named["target"] = target[0]
+        named |= {f"target {k}": name for k, name in enumerate(target[1:], start=2)}
+    found = {
+        role: position(source, value, role.split()[0])
         for role, value in named.items()
         if isinstance(value, str)
     }
+    places = [at for role, at in found.items() if role.startswith("target")]
+    if len(set(places)) < len(places):
+        raise DataError(f"target: the columns {', '.join(map(repr, target))} must differ.")
+    return found
+
+
+def _are_names(values: Sequence[Any]) -> bool:
+    return len(values) > 0 and all(isinstance(value, str) for value in values)
 
 
 def _role_names(
@@ -433,8 +452,7 @@ def _read_labels(
     """Read target, weights and groups, from columns or as given."""
     read, of_column = _TASKS[task]
     if "target" in roles:
-        raw = source.load(roles["target"], "labels")
-        target = of_column(raw, f"column {target!r}", source.path)
+        target = of_column(*_load_target(source, roles, task), source.path)
     elif target is not None:
         target = read(target, source.n_rows)
     if "weights" in roles:
@@ -446,6 +464,15 @@ def _read_labels(
     elif groups is not None:
         groups = read_groups(groups, source.n_rows)
     return target, weights, groups
+
+
+def _load_target(source: Source, roles: Mapping[str, int], task: Task) -> tuple[Any, Any]:
+    """Load the column of the target, or its columns, with their names."""
+    places = [at for role, at in roles.items() if role.startswith("target")]
+    if task not in _OF_COLUMNS:
+        return source.load(places[0], "labels"), f"column {source.names[places[0]]!r}"
+    raws = [source.load(at, "labels") for at in places]
+    return raws, [source.names[at] for at in places]
 
 
 def _source(X: Any, options: FileOptions) -> Source:

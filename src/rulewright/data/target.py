@@ -236,6 +236,15 @@ class Numbers:
         """Return the numbers for a dataframe."""
         return self.values
 
+    @property
+    def outcomes(self) -> NDArray[np.float64]:
+        """The number of each row that statistics of rules compare."""
+        return self.values
+
+    def average(self, weights: NDArray[np.float64]) -> float:
+        """Return the average number of rows with weights."""
+        return float(np.average(self.values, weights=weights))
+
     def take(self, rows: Any) -> Self:
         """Return the numbers of some rows."""
         return replace(self, values=self.values[rows])

@@ -3,12 +3,13 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
+from rulewright.data.events import CountTarget, SurvivalTarget
 from rulewright.data.groups import Units
 from rulewright.data.schema import Schema
 from rulewright.data.table import Column, Table
@@ -156,3 +157,56 @@ class RegressionSet(LearningRows[Numbers]):
     def numbers(self) -> NDArray[np.float64]:
         """Number of each row."""
         return self.target.values
+
+    @property
+    def has_event(self) -> NDArray[np.bool_] | None:
+        """Which rows have an event, which folds divide evenly; None of plain numbers."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class CountSet(RegressionSet):
+    """Rows with counts; numbers without exposure count as counts of an exposure of 1."""
+
+    @staticmethod
+    def target_of(table: Table) -> CountTarget:
+        """Return the counts of a table."""
+        found = table.known_numbers
+        if isinstance(found, CountTarget):
+            return found
+        if isinstance(found, SurvivalTarget):
+            raise DataError("The target holds times: read the table with task='counts'.")
+        return CountTarget(found.values, found.decisions)
+
+    @property
+    def has_event(self) -> NDArray[np.bool_]:
+        """Which rows have an event."""
+        return np.asarray(self.numbers > 0)
+
+    @property
+    def counts(self) -> CountTarget:
+        """Count and exposure of each row."""
+        return cast("CountTarget", self.target)
+
+
+@dataclass(frozen=True, eq=False)
+class SurvivalSet(RegressionSet):
+    """Rows with times until an event."""
+
+    @staticmethod
+    def target_of(table: Table) -> SurvivalTarget:
+        """Return the times and events of a table."""
+        found = table.known_numbers
+        if not isinstance(found, SurvivalTarget):
+            raise DataError("The target must hold times and events: read with task='survival'.")
+        return found
+
+    @property
+    def has_event(self) -> NDArray[np.bool_]:
+        """Which rows have an event."""
+        return np.asarray(self.survival.events)
+
+    @property
+    def survival(self) -> SurvivalTarget:
+        """Time and event of each row."""
+        return cast("SurvivalTarget", self.target)

@@ -209,6 +209,40 @@ REGRESSORS: Catalogue[RuleRegressor] = Catalogue(
 )
 """The regressors; the first is the default."""
 
+COUNT_LEARNERS: Catalogue[Any] = Catalogue(
+    {
+        "compact": Entry(
+            "compact.counts:CompactRulesCounts",
+            "rates",
+            "a small model of counts with exposure",
+            "a few rules with rate ratios",
+            "max_rules size loss max_conditions",
+        ),
+    }
+)
+"""The learners of counts; the first is the default."""
+
+SURVIVAL_LEARNERS: Catalogue[Any] = Catalogue(
+    {
+        "compact": Entry(
+            "compact.survival:CompactRulesSurvival",
+            "hazards",
+            "a small model of times until an event",
+            "a few rules with hazard ratios",
+            "max_rules size max_conditions",
+        ),
+    }
+)
+"""The learners of times until an event; the first is the default."""
+
+BY_TASK: dict[str, Catalogue[Any]] = {
+    "classification": LEARNERS,
+    "regression": REGRESSORS,
+    "counts": COUNT_LEARNERS,
+    "survival": SURVIVAL_LEARNERS,
+}
+"""The learners of each task."""
+
 _HALVED = "rows are divided at random, so a weight of 2 is not always the same as a row twice"
 _EQUIVALENCE = dict.fromkeys(
     (f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")), _HALVED

@@ -95,6 +95,8 @@ class NumberAnswers:
 
     `origin` describes the rows, to be read after "on". `estimates` has figures with better
     estimates than these rows provide, see `measures`. `groups` has the group of each row.
+    `quantile` is the share of rows that should be below their prediction, if a quantile is
+    predicted.
     """
 
     origin: str
@@ -103,6 +105,7 @@ class NumberAnswers:
     weights: FloatArray
     estimates: Mapping[str, float] = field(default_factory=dict)
     groups: Places | None = None
+    quantile: float | None = None
 
 
 def find_rarer(first: float, second: float) -> int:

@@ -11,6 +11,7 @@ overlapping rules have unknown dependence, so all procedures here are valid unde
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -29,6 +30,7 @@ TILTS = np.arange(1, 17) / 4
 """Log odds ratios that e-values average over: from 1.3 to 55."""
 
 _LARGEST_LN = 690.0
+_LARGEST_ROOT = 1e150  # whose square is a number
 
 
 def share_p_value(inside: ArrayLike, outside: ArrayLike) -> Floats:
@@ -197,8 +199,11 @@ def difference_interval(
     if min(sizes) <= 1:
         return -np.inf, np.inf
     parts = [variance / n for variance, n in zip(variances, sizes, strict=True)]
-    squares = sum(part**2 / (n - 1) for part, n in zip(parts, sizes, strict=True))
-    freedom = sum(parts) ** 2 / squares if squares else min(sizes) - 1
+    if not math.isfinite(sum(parts)):
+        return -np.inf, np.inf
+    unit = 1.0 if 1 / _LARGEST_ROOT < max(parts) < _LARGEST_ROOT else max(parts) or 1.0
+    squares = sum((part / unit) ** 2 / (n - 1) for part, n in zip(parts, sizes, strict=True))
+    freedom = (sum(parts) / unit) ** 2 / squares if squares else min(sizes) - 1
     return _student(means[0] - means[1], sum(parts), freedom, alpha)
 
 

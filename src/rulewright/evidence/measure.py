@@ -40,6 +40,13 @@ _NAMES = {
     "r2": "R2",
     "mae": "MAE",
     "rmse": "RMSE",
+    "d2": "D2",
+    "pinball_loss": "Pinball loss",
+    "share_below": "Share below",
+    "concordance": "Concordance",
+    "ibs": "Integrated Brier score",
+    "poisson_deviance": "Poisson deviance",
+    "observed_to_expected": "Observed / expected",
 }
 _SHARES = frozenset(
     {"accuracy", "auc", "average_precision", "recall", "precision", "balanced_accuracy", "ks"}

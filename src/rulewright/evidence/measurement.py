@@ -20,16 +20,28 @@ import numpy as np
 
 from rulewright.evidence.answers import Answers, NumberAnswers
 from rulewright.evidence.class_measures import measure_classes, score_classes
-from rulewright.evidence.measure import Measure, Z, mean_with_interval, standard_error
+from rulewright.evidence.counts import CountAnswers, measure_counts
+from rulewright.evidence.measure import (
+    Measure,
+    Z,
+    mean_with_interval,
+    share_interval,
+    standard_error,
+)
+from rulewright.evidence.survival import SurvivalAnswers, measure_survival
 
 if TYPE_CHECKING:
     from rulewright.evidence.answers import ClassAnswers
+    from rulewright.kernels import FloatArray
+
+
+_FIRST = {CountAnswers: "d2", SurvivalAnswers: "concordance"}
+"""Keys of figures that some rows do not have."""
 
 
 def measures(answers: Answers) -> list[Measure]:
     """Return all figures of answers, by their better estimates where there are any."""
-    numbers = isinstance(answers, NumberAnswers)
-    found = _of_numbers(answers) if numbers else measure_classes(answers)  # type: ignore[arg-type]
+    found = _of_numbers(answers) if isinstance(answers, NumberAnswers) else measure_classes(answers)
     known = answers.estimates
     return [one.at(known[one.key]) if one.key in known else one for one in found]
 
@@ -37,7 +49,8 @@ def measures(answers: Answers) -> list[Measure]:
 def score_answers(answers: Answers) -> dict[str, float]:
     """Return the values of all figures by key, NaN if there is none; of classes also the ECE."""
     if isinstance(answers, NumberAnswers):
-        return {"r2": math.nan} | {one.key: one.value for one in _of_numbers(answers)}
+        key = "share_below" if answers.quantile is not None else _FIRST.get(type(answers), "r2")
+        return {key: math.nan} | {one.key: one.value for one in _of_numbers(answers)}
     return score_classes(answers)
 
 
@@ -68,6 +81,12 @@ def _note_interest(answers: ClassAnswers) -> dict[str, Any]:
 
 
 def _of_numbers(answers: NumberAnswers) -> list[Measure]:
+    if isinstance(answers, CountAnswers):
+        return measure_counts(answers)
+    if isinstance(answers, SurvivalAnswers):
+        return measure_survival(answers)
+    if answers.quantile is not None:
+        return _of_quantile(answers, answers.quantile)
     truth, weights = answers.truth, answers.weights
     errors = truth - answers.predicted
     mean = float(np.average(truth, weights=weights))
@@ -89,3 +108,25 @@ def _of_numbers(answers: NumberAnswers) -> list[Measure]:
     meaning = "root mean squared error, in target units"
     figures.append(Measure("RMSE", root, low, high, own, "lower", meaning))
     return figures
+
+
+def _of_quantile(answers: NumberAnswers, q: float) -> list[Measure]:
+    """Return the pinball loss, and the share of rows below their predicted quantile."""
+    truth, weights = answers.truth, answers.weights
+    order = np.argsort(truth, kind="stable")
+    place = int(np.searchsorted(np.cumsum(weights[order]), q * weights.sum()))
+    constant = truth[order[min(place, len(order) - 1)]]
+
+    def losses(predicted: FloatArray | float) -> FloatArray:
+        gaps = truth - predicted
+        return np.asarray(np.maximum(q * gaps, (q - 1) * gaps))
+
+    own = mean_with_interval(losses(answers.predicted), weights)
+    base = float(np.average(losses(constant), weights=weights))
+    below = float(np.average(truth <= answers.predicted, weights=weights))
+    ends = share_interval(below, weights)
+    told = f"share of rows at or below their predicted {100 * q:g} % quantile"
+    return [
+        Measure("Pinball loss", *own, base, "lower", "mean loss of the quantile, in target units"),
+        Measure("Share below", below, *ends, q, f"near {q:g}", told),
+    ]

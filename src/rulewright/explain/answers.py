@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.evidence import ClassAnswers, NumberAnswers
+from rulewright.evidence import ClassAnswers, answer_rows
 from rulewright.model import ClassModel, LowestCost, class_of_interest, escape_line
 
 if TYPE_CHECKING:
@@ -18,8 +19,7 @@ def answers_on(rows: EvaluatedRows, origin: str) -> Answers:
     """Return the answers on rows with a target."""
     model, table = rows.model, rows.table
     if not isinstance(model, ClassModel):
-        given = table.known_numbers.values, model.predict(table), rows.weights
-        return NumberAnswers(origin, *given, groups=table.groups)
+        return replace(answer_rows(model, table, rows.scores, origin), groups=table.groups)
     codes, scores = rows.codes, rows.scores
     return ClassAnswers(
         origin,

@@ -33,9 +33,8 @@ def rows_with_target(
     model: RuleModel, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
 ) -> Table:
     """Read rows as the model does, with the classes or numbers as their target."""
-    task: Any = "classification" if isinstance(model, ClassModel) else "regression"
     rows = {"target": y, "weights": sample_weight, "groups": groups}
-    return read_like(X, model.schema, model.columns, task=task, **rows)
+    return read_like(X, model.schema, model.columns, task=model.task, **rows)
 
 
 def independent_rows(model: RuleModel, X: Any, y: Any, groups: Any = None) -> Table:
@@ -128,9 +127,9 @@ class EvaluatedRows:
 
     @property
     def truth(self) -> IntArray | FloatArray:
-        """True class of each row, as `codes`, or its number."""
+        """True class of each row, as `codes`, or the number that statistics compare."""
         is_class = isinstance(self.model, ClassModel)
-        return self.codes if is_class else self.table.known_numbers.values
+        return self.codes if is_class else self.table.known_numbers.outcomes
 
     @cached_property
     def importance(self) -> Importance:

@@ -9,6 +9,7 @@ import numpy as np
 
 from rulewright.data import DataError, Table, read_like
 from rulewright.encoding import PackedCovers
+from rulewright.evidence import answer_rows, event_losses
 from rulewright.explain.evaluated_rows import EvaluatedRows, claim_text, model_of, rows_with_target
 from rulewright.explain.terms import Additive, RuleTerm, n_outputs
 from rulewright.model import (
@@ -232,6 +233,9 @@ def _losses_of(rows: EvaluatedRows) -> Callable[[FloatArray], dict[str, float]]:
     """Create the function that evaluates scores of the rows."""
     model = rows.model
     if not isinstance(model, ClassModel):
+        if model.task != "regression":
+            table = rows.table
+            return lambda scores: event_losses(answer_rows(model, table, scores, "")) or {}
         numbers = rows.table.known_numbers.values
         return lambda scores: {"rmse": float(np.sqrt(np.mean((scores - numbers) ** 2)))}
     codes = rows.codes

@@ -17,6 +17,7 @@ import numpy as np
 
 from rulewright.data import label_of, offer_names, read_like
 from rulewright.explain import RuleTerm, additive_terms, model_of
+from rulewright.governance.policies import point_size
 from rulewright.model import AdditiveRules, ClassModel, DecisionList, RegressionRules, value_text
 from rulewright.rules import Adds, write_number
 
@@ -278,7 +279,7 @@ class NumberGoal:
         if favourable not in (None, "high", "low"):
             raise ValueError(f"favourable={favourable!r}: use 'high' or 'low' for regression")
         usual = model.intercept + sum(float(group.usual[0]) for group in groups)
-        self.cutoff = usual if cutoff is None else float(cutoff)
+        self.cutoff = usual if cutoff is None else model.score_of(float(cutoff))
         self.side = {"high": 1.0, "low": -1.0}.get(favourable)
 
     def start(self, scores: FloatArray) -> tuple[BoolArray, FloatArray]:
@@ -309,6 +310,7 @@ def _state(
     before = goal.distance(scores)
     changed = [scores - group.effects(table) for group in groups]
     amounts = np.array([before - goal.distance(one) for one in changed]).reshape(-1, len(table))
+    amounts /= point_size(model)
     flips = np.array([goal.reached(one) for one in changed]).reshape(-1, len(table))
     unit = "points" if isinstance(model, ClassModel) else ""
     ordered = np.argsort(-np.round(amounts, 9), axis=0, kind="stable")

@@ -38,9 +38,13 @@ from .forms.card import write_points as write_points
 from .forms.card import write_signed_points as write_signed_points
 from .forms.dnf import DnfModel as DnfModel
 from .forms.dnf import laplace as laplace
+from .forms.hazards import HazardRules as HazardRules
+from .forms.hazards import StepFunction as StepFunction
 from .forms.lists import DecisionList as DecisionList
 from .forms.lists import UnorderedRules as UnorderedRules
 from .forms.nearest import NearestRules as NearestRules
+from .forms.rates import RateRules as RateRules
+from .forms.rates import RatioRules as RatioRules
 from .forms.regression import RegressionRules as RegressionRules
 from .forms.rule_sets import RuleSet as RuleSet
 from .forms.rule_sets import TermKey as TermKey

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Table
+    from rulewright.data import Table, Task
     from rulewright.model.decisions import Decision
     from rulewright.model.explanation import Explanation
     from rulewright.programs import ClassProgram
@@ -56,6 +56,7 @@ class ClassModel(DecidingModel):
         probable class.
     """
 
+    task: ClassVar[Task] = "classification"
     amount: ClassVar[str] = "probability"
     classes: NDArray[Any]
 

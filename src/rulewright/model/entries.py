@@ -171,6 +171,8 @@ def _counts_of(rule: Rule) -> NDArray[np.float64] | None:
     if coverage.rows not in _ON_TRAINING_ROWS:
         return None
     if isinstance(coverage, NumberCoverage):
+        if coverage.events is not None and coverage.exposure is not None:
+            return np.array([coverage.support, coverage.events, coverage.exposure])
         return np.array([coverage.support, coverage.support * coverage.mean])
     counts = coverage.counts
     return None if counts is None else np.array(counts)
@@ -182,5 +184,7 @@ def step_coverage(model: RuleModel, step: Step) -> Coverage | NumberCoverage | N
         return None
     if model.n_classes is not None:
         return Coverage.of(tuple(step.counts.tolist()))
+    if len(step.counts) == 3:
+        return NumberCoverage.of_rate(*step.counts.tolist())
     support, total = step.counts.tolist()
     return NumberCoverage(support, total / support if support else 0.0, 0.0)

@@ -17,6 +17,7 @@ from rulewright.data import ColumnSchema, Schema
 from rulewright.model.decisions import Threshold
 from rulewright.model.forms.additive import CALIBRATED, AdditiveRules
 from rulewright.model.forms.lists import DecisionList
+from rulewright.model.forms.rates import RateRules
 from rulewright.model.forms.regression import RegressionRules
 from rulewright.model.forms.terms import LinearTerm
 from rulewright.model.scales import Scales, read_scales, restore_ends
@@ -36,13 +37,15 @@ from rulewright.rules import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rulewright.model.rule_model import RuleModel
 
 _NUMBER = r"[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?"
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
-_TITLE = re.compile(r"(\w+): ([\d,]+|no) rules?, (?:one number|\d+ class(?:es)? \((.*)\))")
+_TITLE = re.compile(
+    r"(\w+): ([\d,]+|no) rules?, (?:one (?:number|rate|hazard)|\d+ class(?:es)? \((.*)\))"
+)
 _CLASS = re.compile(rf"({_QUOTED}|[^,]*)(?:, |$)")
 _CELL = re.compile(rf"(?:{_QUOTED}|\S)(?:{_QUOTED}|\S|\s(?!\s))*")
 _START = re.compile(rf"start: ({_NUMBER})(?: points for ({_QUOTED}|.*?))?(?:, probability .*)?")
@@ -195,7 +198,9 @@ def _read_additive(parts: _Text, schema: Schema | None) -> AdditiveRules:
     return model.with_decision(Threshold(_number(threshold[2]), names[threshold[1]]))
 
 
-def _read_regression(parts: _Text, schema: Schema | None) -> RegressionRules:
+def _read_regression(
+    parts: _Text, schema: Schema | None, form: type[RegressionRules] = RegressionRules
+) -> RegressionRules:
     start = _number(_note(parts, _START, "with which number rows start")[1])
     empty = NumberCoverage(0.0, 0.0, 0.0)
     rules = [
@@ -204,7 +209,13 @@ def _read_regression(parts: _Text, schema: Schema | None) -> RegressionRules:
     ]
     linear = _linear(parts, {})
     found_schema = schema or _schema_of([rule.body for rule in rules], linear)
-    return RegressionRules(found_schema, start, tuple(rules), linear=linear)
+    return form(found_schema, start, tuple(rules), linear=linear)
+
+
+def _read_rates(parts: _Text, schema: Schema | None) -> RegressionRules:
+    if any("adds" not in line.cells for line in parts.lines):
+        raise ValueError("the text rounds its factors; parse model.to_text(), which has all digits")
+    return _read_regression(parts, schema, RateRules)
 
 
 def _read_list(parts: _Text, schema: Schema | None) -> DecisionList:
@@ -227,9 +238,10 @@ def _read_list(parts: _Text, schema: Schema | None) -> DecisionList:
     )
 
 
-_READERS = {
+_READERS: dict[str, Callable[[_Text, Schema | None], RuleModel]] = {
     "AdditiveRules": _read_additive,
     "RegressionRules": _read_regression,
+    "RateRules": _read_rates,
     "DecisionList": _read_list,
 }
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rulewright.data import Task
     from rulewright.model.entries import Entry
     from rulewright.model.explanation import Explanation, RowReasons
     from rulewright.rules import Coverage, NumberCoverage, Outcome, Rule
@@ -52,6 +53,8 @@ class RuleModel(Exports):
     """
 
     form: ClassVar[str]
+    task: ClassVar[Task] = "regression"
+    """What the target of its rows holds."""
     outcome: ClassVar[type[Outcome]]
     fields: ClassVar[Fields]
     """The fields of this form in a saved model."""
@@ -59,6 +62,8 @@ class RuleModel(Exports):
     """Whether a rule depends on earlier rules, so that rules are printed in order."""
     amount: ClassVar[str]
     """What the number of a rule is called in explanations."""
+    at_risk: ClassVar[str] = ""
+    """What events are counted per unit of, in models of rates and hazards."""
     schema: Schema
     rules: tuple[Rule, ...]
     summary: dict[str, Any]
@@ -211,6 +216,15 @@ class RuleModel(Exports):
             Number of threads; all processors when left out. The result is the same for any number.
         """
         return self._rows(X, n_threads).value(self.program.scores)
+
+    def score_of(self, prediction: float) -> float:
+        """Return the score of a predicted number: itself, unless a form predicts otherwise."""
+        return prediction
+
+    def outputs(self, X: object) -> dict[str, NDArray[np.float64]]:
+        """Return the numbers that exports of a model without classes give, by name."""
+        rows = self._rows(X, None)
+        return {name: rows.value(node) for name, node in self.program.numbers.items()}
 
     def covers(self, X: object, *, n_threads: int | None = None) -> NDArray[np.bool_]:
         """Return which rule covers which row, as an array of shape (rows, rules)."""

@@ -32,7 +32,7 @@ COVERED = {
     "given": "given rows",
 }
 """What the covered rows of a coverage are called."""
-SHARE, MEAN, BASE = "share [95 %]", "mean [95 %]", "all"
+SHARE, MEAN, RATE, BASE = "share [95 %]", "mean [95 %]", "observed rate [95 %]", "all"
 TEXT_TITLES = ("class", "rule")
 """Columns of the table that hold words."""
 UNKNOWN = "-"
@@ -126,7 +126,7 @@ def _step_line(model: RuleModel, step: Step, same: bool, exact: bool, place: int
     rule = Rule(Conjunction((step.body,)), step.outcome, known)
     cells = _cells(model, rule, place, same, exact) | {"#": ""}
     rows = next(title for title in cells if title.endswith("rows"))
-    measure = MEAN if MEAN in cells else SHARE
+    measure = next(title for title in (MEAN, RATE, SHARE) if title in cells)
     bar = Bar(math.nan, math.nan, math.nan, math.nan)
     if counted is None:
         cells |= {rows: UNKNOWN, measure: UNKNOWN}
@@ -163,7 +163,10 @@ def _cells(model: RuleModel, rule: Rule, i: int, same: bool, exact: bool) -> dic
         short = kind.removeprefix("training ")
         cells[f"weighted {short}" if weighted else short] = own
     if isinstance(coverage, NumberCoverage):
-        cells[MEAN], base = coverage.mean_text or UNKNOWN, base_mean(model)
+        if coverage.events is not None:
+            cells["events"] = write_weight(coverage.events)
+        title = MEAN if coverage.events is None else RATE
+        cells[title], base = coverage.mean_text or UNKNOWN, base_mean(model)
         return cells if base is None else cells | {BASE: write_number(base)}
     cells[SHARE], base = coverage.share_text(rule.head) or UNKNOWN, base_rate(model, rule.head)
     return cells if base is None else cells | {BASE: write_percent(base)}

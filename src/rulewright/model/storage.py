@@ -24,8 +24,10 @@ from rulewright.model.forms.additive import AdditiveRules
 from rulewright.model.forms.average import AveragedModel
 from rulewright.model.forms.card import RuleCard
 from rulewright.model.forms.dnf import DnfModel
+from rulewright.model.forms.hazards import HazardRules
 from rulewright.model.forms.lists import DecisionList, UnorderedRules
 from rulewright.model.forms.nearest import NearestRules
+from rulewright.model.forms.rates import RateRules
 from rulewright.model.forms.regression import RegressionRules
 from rulewright.model.forms.votes import RuleSetVotes
 from rulewright.rules import COVERAGE, NUMBER_COVERAGE, Adds, Claims, Rule, Says, Votes, rule_fields
@@ -134,6 +136,8 @@ FORMS: dict[str, type[RuleModel]] = {
         DnfModel,
         RuleSetVotes,
         RegressionRules,
+        RateRules,
+        HazardRules,
         DecisionList,
         UnorderedRules,
         NearestRules,

@@ -24,6 +24,7 @@ from rulewright.model.directions import draw_effects, draw_keys
 from rulewright.model.entries import step_coverage
 from rulewright.model.rule_table import (
     MEAN,
+    RATE,
     SHARE,
     TEXT_TITLES,
     Bar,
@@ -122,10 +123,14 @@ def _explain_columns(model: RuleModel) -> list[str]:
     if kinds and model.n_classes is None:
         lines = ["mean: average target of the training rows that a rule covers, with 95 % interval"]
         base = "; all: average of all training rows"
+        if model.at_risk:
+            lines = [f"observed rate: events per unit of {model.at_risk}, with 95 % interval"]
+            base = "; all: rate of all training rows"
     if lines and (class_shares(model) or base_mean(model) is not None):
         lines[-1] += base
     if steps := [step for entry in model.entries for step in entry.steps]:
         measure = "mean without interval" if model.n_classes is None else "uncorrected share"
+        measure = "observed rate without interval" if model.at_risk else measure
         if any(step_coverage(model, step) is None for step in steps):
             measure += " (- is unknown)"
         lines.append(f"steps: what all rules of one column add in each range; {measure}")
@@ -228,10 +233,10 @@ def _rules(model: RuleModel, lines: Sequence[TextLine], ids: Sequence[int]) -> M
         drawn: dict[str, str] = {**line.cells}
         if line.place is not None and model.effect_title in drawn:
             drawn[model.effect_title] = effects[line.place] + drawn[model.effect_title]
-        for title in line.cells.keys() & {SHARE, MEAN}:
+        for title in line.cells.keys() & {SHARE, MEAN, RATE}:
             drawn[title] = _draw(line.bar, drawn[title], title, scale)
         rows.append([*drawn.values(), line.rule])
-    words = (*TEXT_TITLES, SHARE, MEAN)
+    words = (*TEXT_TITLES, SHARE, MEAN, RATE)
     return table([titles], rows, text={k for k, title in enumerate(titles) if title in words})
 
 
@@ -239,7 +244,7 @@ def _draw(bar: Bar | None, text: str, title: str, scale: tuple[float, float]) ->
     if bar is None:
         return text
     value, low, high, base = bar
-    if title == MEAN:
+    if title in (MEAN, RATE):
         drawn = draw_bar(value, base=base, scale=scale, point=True)
     else:
         drawn = draw_bar(value, low, high, base)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 
+from rulewright.data import Target
 from rulewright.model.scales import find_ends
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 def describe_training(model: RuleModel, rows: TrainingSet | RegressionSet) -> dict[str, Any]:
     """Describe the rows that a model was fitted to, for its summary."""
     mean = None
-    if model.n_classes is None:
-        mean = float(np.average(rows.target.values, weights=rows.weights))
+    if not isinstance(rows.target, Target):
+        mean = rows.target.average(rows.weights)
     columns = {name: note_column(rows.table[name]) for name in model.columns}
     told = {"weighted": not np.all(rows.weights == 1.0), "held_out": holds_out(model, rows)}
     return note_training(columns, mean, **told)
@@ -115,7 +116,9 @@ def counts_of_known(model: RuleModel, column: str) -> NDArray[np.float64] | None
     if _read_note(model, "held_out"):
         return None
     if model.n_classes is None:
-        mean = base_mean(model)
+        mean, exposure = base_mean(model), _read_note(model, "exposure")
+        if mean is not None and _is_number(exposure):
+            return np.array([total, exposure * mean, exposure])
         return None if mean is None else np.array([total, total * mean])
     shares: Sequence[float] | None = class_shares(model)
     return None if shares is None else np.array(shares) * total

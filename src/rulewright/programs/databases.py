@@ -58,7 +58,7 @@ def read_answers(program: Program, lines: list[tuple[Any, ...]]) -> list[Answer]
     """Read the result lines of a program's SQL; the first item is the row."""
     lines = sorted(lines, key=lambda line: int(line[0]))
     if not isinstance(program, ClassProgram):
-        return [Answer.number(line[1]) for line in lines]
+        return [Answer.numbers(program, line[1:]) for line in lines]
     n = len(program.labels)
     return [
         Answer(line[1 : n + 1], line[n + 1 : 2 * n + 1], line[2 * n + 1], line[2 * n + 2 :])

@@ -197,7 +197,7 @@ def write_javascript(program: Program, function: str = "predict") -> str:
     writer = _JavaScriptWriter(program)
     statements = "".join(writer.statements())
     tables = "".join(f"  const {name} = [{value}];\n" for value, name in writer.tables.items())
-    outputs = {"prediction": writer.value(program.scores)}
+    outputs = {name: writer.value(node) for name, node in program.numbers.items()}
     if isinstance(program, ClassProgram):
         outputs = _of_classes(program, writer)
         tables = f"  const LABELS = {writer.literal(list(program.labels))};\n{tables}"
@@ -239,7 +239,8 @@ def _run(write: Callable[..., str], program: Program, rows: Rows) -> tuple[list[
     text = json.dumps(json.dumps(lines))
     found = json.loads(engine.eval(f"JSON.stringify(JSON.parse({text}).map(predict))"))
     if not isinstance(program, ClassProgram):
-        return [Answer.number(float(answer["prediction"])) for answer in found], []
+        answers = [[float(answer[name]) for name in program.numbers] for answer in found]
+        return [Answer.numbers(program, values) for values in answers], []
     return [
         Answer(
             list(map(float, answer["scores"])),  # JSON writes large ones as whole numbers

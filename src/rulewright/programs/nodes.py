@@ -159,7 +159,7 @@ class Where(Node):
 
 @dataclass(frozen=True, eq=False)
 class Exp(Node):
-    """The exponential of a value that is at most 0."""
+    """The exponential of a value that is at most 700: larger ones overflow."""
 
     value: Node
 

@@ -59,7 +59,7 @@ class OnnxWriter:
         """Write all outputs, and return the file."""
         program, graph = self.program, self.graph
         used = _used(program)
-        taken = {*_OUTPUTS, *program.flags}
+        taken = {*_OUTPUTS, *program.flags, *program.derived}
         for column in program.schema.sources_of(used):
             self.columns.read(column, taken)
         for column in used:
@@ -68,8 +68,8 @@ class OnnxWriter:
         for node in program.nodes:
             self._values[node] = self._write[type(node)](self, node)
         if not isinstance(program, ClassProgram):
-            number = self._repeat(self._values[program.scores], 1)
-            self._flat_output("prediction", number, np.float64)
+            for name, node in program.numbers.items():
+                self._flat_output(name, self._repeat(self._values[node], 1), np.float64)
             return graph.serialise()
         n = program.n_classes
         for name, node in (("scores", program.scores), ("probabilities", program.probabilities)):
@@ -253,7 +253,8 @@ def _run(write: Callable[..., Any], program: Program, rows: Rows) -> tuple[list[
     names = [output.name for output in session.get_outputs()]
     found = dict(zip(names, session.run(None, inputs_of(program, rows)), strict=True))
     if not isinstance(program, ClassProgram):
-        return [Answer.number(value) for value in found["prediction"].tolist()], []
+        numbers = [found[name].tolist() for name in program.numbers]
+        return [Answer.numbers(program, row) for row in zip(*numbers, strict=True)], []
     flags = [found[name].tolist() for name in program.flags]
     columns = (found[name].tolist() for name in _OUTPUTS[:3])
     told = zip(*flags, strict=True) if flags else [()] * len(found["label"])

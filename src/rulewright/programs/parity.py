@@ -126,7 +126,8 @@ def native_answers(program: Program, table: Table) -> list[tuple[Answer, list[fl
     """Return for each row the answer of the native program and the expected costs, if any."""
     coded = Native(program).rows(table)
     if not isinstance(program, ClassProgram):
-        return [(Answer.number(value), []) for value in coded.value(program.scores).tolist()]
+        numbers = [coded.value(node).tolist() for node in program.numbers.values()]
+        return [(Answer.numbers(program, row), []) for row in zip(*numbers, strict=True)]
     labels = [program.labels[k] for k in coded.value(program.chosen)]
     flags = [coded.value(node).tolist() for node in program.flags.values()]
     costs = [] if program.costs is None else coded.value(program.costs).tolist()
@@ -154,7 +155,7 @@ def compare_answers(
     most = max((cost for _, costs in expected for cost in costs), default=0.0)
     worst, labels = 0.0, program.labels if isinstance(program, ClassProgram) else ()
     for i, (found, (right, costs)) in enumerate(zip(answers, expected, strict=True)):
-        error = np.abs(np.subtract(found.probabilities, right.probabilities)).max(initial=0.0)
+        error = _largest_error(found.probabilities, right.probabilities)
         cost_of = dict(zip(labels, costs, strict=False))
         error = max(float(error), _score_error(program, found, right))
         equal = error <= _TOLERANCE
@@ -167,6 +168,12 @@ def compare_answers(
             )
         worst = max(worst, error)
     return worst
+
+
+def _largest_error(found: Sequence[float], right: Sequence[float]) -> float:
+    """Return the largest difference; of numbers above 1 relative to them."""
+    sizes = np.maximum(np.abs(right), 1.0)
+    return float((np.abs(np.subtract(found, right)) / sizes).max(initial=0.0))
 
 
 def _score_error(program: Program, found: Answer, right: Answer) -> float:

@@ -37,6 +37,8 @@ class Program:
     )  # for comments; bodies by identity
     # other tests of the row that exports give, by name; SQL also gives numbers
     flags: dict[str, Node] = field(default_factory=dict, kw_only=True)
+    # the numbers that exports give, by name, where these are not the scores alone
+    derived: dict[str, Node] = field(default_factory=dict, kw_only=True)
 
     @property
     def n_classes(self) -> int:
@@ -44,9 +46,14 @@ class Program:
         return 0
 
     @cached_property
+    def numbers(self) -> dict[str, Node]:
+        """The numbers that exports give, by name; the first one is the prediction."""
+        return self.derived or {"prediction": self.scores}
+
+    @cached_property
     def outputs(self) -> tuple[Node, ...]:
         """The values that every target gives."""
-        return (self.scores, *self.flags.values())
+        return (*self.numbers.values(), *self.flags.values())
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:

@@ -213,7 +213,14 @@ def {function}(row):
 
     A value that is absent, None or NaN is missing.
     """
-    return _answers(row)
+    return _answers(row){item}
+'''
+
+_DERIVED = '''
+
+def {function}_{name}(row):
+    """Return {name} of a row."""
+    return _answers(row)[{place}]
 '''
 
 _OF_CLASSES = '''
@@ -264,12 +271,22 @@ def write_python(program: Program, function: str | None = None) -> str:
         outputs=outputs,
     )
     if not isinstance(program, ClassProgram):
-        return _add_helpers(source + _OF_NUMBER.format(function=function))
+        return _add_helpers(source + _write_numbers(program, function))
     source += _OF_CLASSES.format(labels=list(program.labels), function=function)
     flags = enumerate(program.flags, start=3)
     return _add_helpers(
         source
         + "".join(_FLAG.format(function=function, flag=flag, place=place) for place, flag in flags)
+    )
+
+
+def _write_numbers(program: Program, function: str) -> str:
+    """Write the function of the prediction, and one for each further number."""
+    _, *others = program.numbers
+    source = _OF_NUMBER.format(function=function, item="[0]" if others else "")
+    return source + "".join(
+        _DERIVED.format(function=function, name=name, place=place)
+        for place, name in enumerate(others, start=1)
     )
 
 
@@ -291,7 +308,8 @@ def _run(write: Callable[..., str], program: Program, rows: Rows) -> tuple[list[
     for i in range(n_rows(rows)):
         row = {name: values[i] for name, values in rows.items()}
         if not isinstance(program, ClassProgram):
-            answers.append(Answer.number(space["predict"](row)))
+            names = ("predict", *(f"predict_{name}" for name in [*program.numbers][1:]))
+            answers.append(Answer.numbers(program, [space[name](row) for name in names]))
             continue
         scores, _, _, *flags = space["_answers"](row)
         chances = space["predict_proba"](row)

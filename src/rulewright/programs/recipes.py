@@ -9,6 +9,7 @@ from rulewright.programs.nodes import Choose, Constant, Exp, Node, Where
 # Below every score: models keep theirs within half of the range of floats, and so a difference of
 # a score and this is finite.
 _LOWEST = -sys.float_info.max / 2
+_LARGEST_EXPONENT = 700.0
 
 
 def shares(odds: Node) -> Node:
@@ -19,6 +20,11 @@ def shares(odds: Node) -> Node:
 def softmax_node(scores: Node) -> Node:
     """Return probabilities proportional to the exponentials of the scores."""
     return shares(Exp(scores - scores.largest))
+
+
+def capped_exp(value: Node) -> Node:
+    """Return the exponential of a value, which counts as 700 at most."""
+    return Exp(value.at_most(_LARGEST_EXPONENT))
 
 
 def one_hot(index: Node, n_classes: int) -> Node:

@@ -274,7 +274,8 @@ class _SqlWriter(SqlExpressions):
         for alias, name in self.kept.items():
             yield f"{alias} AS {quoted(name)}"
         if not isinstance(program, ClassProgram):
-            yield f"{self.text(program.scores)} AS {quoted('prediction')}"
+            for name, node in program.numbers.items():
+                yield f"{self.text(node)} AS {quoted(name)}"
         else:
             yield from self._class_outputs(program)
         for name, node in program.flags.items():

@@ -23,9 +23,9 @@ class Answer(NamedTuple):
     flags: Sequence[bool]
 
     @classmethod
-    def number(cls, value: float) -> Answer:
-        """Make the answer of a regression program."""
-        return cls((value,), (), None, ())
+    def numbers(cls, program: Program, values: Sequence[float]) -> Answer:
+        """Make the answer of a program of numbers: its score, or numbers derived from scores."""
+        return cls((), values, None, ()) if program.derived else cls(values, (), None, ())
 
 
 class CannotRunError(RuntimeError):

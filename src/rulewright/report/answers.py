@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rulewright.data import Derivable, Table, open_table, read_like
-from rulewright.evidence import Answers, ClassAnswers, NumberAnswers
+from rulewright.evidence import Answers, ClassAnswers, NumberAnswers, SurvivalAnswers
 from rulewright.explain import EvaluatedRows, answers_on
-from rulewright.model import ClassModel, RuleModel, read_class
+from rulewright.model import RuleModel, read_class
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,8 +57,12 @@ def join_answers(parts: Sequence[Answers], places: Places, origin: str) -> Answe
 
     groups = None if first.groups is None else all_of("groups")
     if isinstance(first, NumberAnswers):
-        truth, predicted, weights = map(all_of, ("truth", "predicted", "weights"))
-        return NumberAnswers(origin, truth, predicted, weights, groups=groups)
+        if isinstance(first, SurvivalAnswers):  # each model has times of its own
+            first = replace(first, survival=None, times=())
+        names = [one.name for one in fields(first) if one.name != "groups"]
+        per_row = [name for name in names if isinstance(getattr(first, name), np.ndarray)]
+        joined = {name: all_of(name) for name in per_row}
+        return replace(first, origin=origin, groups=groups, **joined)
     said = [part.flags for part in parts if isinstance(part, ClassAnswers)]
     return replace(
         first,
@@ -73,7 +77,6 @@ def read_report_rows(
     model: RuleModel, X: Any, y: Any, sample_weight: Any, groups: Any = None
 ) -> Table:
     """Read rows with all columns of the model that they have, and with their target."""
-    task: Any = "classification" if isinstance(model, ClassModel) else "regression"
     if isinstance(X, Derivable):
         X = X.derive(model.schema)
     given = X if isinstance(X, Table) else open_table(X)
@@ -83,4 +86,4 @@ def read_report_rows(
     else:
         needed |= set(model.schema.names)
     rows = {"target": y, "weights": sample_weight, "groups": groups}
-    return read_like(given, model.schema, needed, task=task, **rows)
+    return read_like(given, model.schema, needed, task=model.task, **rows)

@@ -18,7 +18,13 @@ from rulewright.evidence import (
 )
 from rulewright.explain import ColumnSteps, Step, merge_column_steps
 from rulewright.html import cut_line, draw_bar, draw_move
-from rulewright.model import AdditiveRules, RegressionRules, class_of_interest, escape_line
+from rulewright.model import (
+    AdditiveRules,
+    RatioRules,
+    RegressionRules,
+    class_of_interest,
+    escape_line,
+)
 from rulewright.report.figures import N_LOOKS, Axis, ChartLine, LineChart
 
 if TYPE_CHECKING:
@@ -81,6 +87,9 @@ class Scores:
     def of(cls, model: RuleModel, target: str, found: ColumnSteps) -> Scores:
         """Choose the class of interest, or with several classes the ones that the column moves."""
         names = [cut_line(name, 20) for name in model.head_names]
+        if isinstance(model, RatioRules):
+            unit = f"change of the logarithm of the {model.quantity}"
+            return cls(unit, "observed rate", [""], [None], np.ones((1, 1)))
         if not names:
             unit = f"change of {cut_line(target, 22) if target else 'the prediction'}"
             return cls(unit, f"mean {target or 'target'}", [""], [None], np.ones((1, 1)))
@@ -185,8 +194,7 @@ def _observe(model: RuleModel, rows: EvaluatedRows, inside: BoolArray, scores: S
     if rows.table.target is None or not weights.sum():
         return ""
     if not model.head_names:
-        numbers = rows.table.known_numbers.values[inside]
-        return format_number(float(np.average(numbers, weights=weights)))
+        return format_number(rows.table.known_numbers.take(inside).average(weights))
     shown = int(np.argmax(scores.weights[0]))
     return format_percent(float(np.average(rows.codes[inside] == shown, weights=weights)))
 

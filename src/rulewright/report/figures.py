@@ -25,6 +25,7 @@ _MOST_TICKS = 5  # of labels, which are wide
 _LETTER = 7.6  # of 12 px, in a wide font
 _ROW = 26
 N_LOOKS = 6
+_LARGEST, _SMALLEST = 2.0**1020, 1e-300  # numbers and steps of an axis, so that no length overflows
 _DASHES = ("", "7 3", "2 3", "9 3 2 3", "12 4", "4 6")
 
 
@@ -54,7 +55,7 @@ class Axis:
 
     def limits(self, values: FloatArray) -> tuple[float, float]:
         """Return the ends of the axis: those set, or a little beyond the finite numbers."""
-        known = values[np.isfinite(values)]
+        known = np.clip(values[np.isfinite(values)], -_LARGEST, _LARGEST)
         low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
         beyond = (high - low) * 0.04 or abs(high) * 0.04 or 1.0
         return (
@@ -281,7 +282,7 @@ def _short(value: float) -> str:
 def _round_numbers(low: float, high: float) -> list[float]:
     if not high > low:
         return [low]
-    rough = (high - low) / 4
+    rough = max((high - low) / 4, _SMALLEST)
     size = 10.0 ** math.floor(math.log10(rough))
     step = next((s * size for s in (1, 2, 2.5, 5, 10) if s * size >= rough), 10 * size)
     first = math.ceil(low / step - 1e-9)

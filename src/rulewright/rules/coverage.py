@@ -44,7 +44,9 @@ NUMBER_COVERAGE = Fields(
     {
         "effective": described(
             "Effective number of observations; without it, the support is a number of rows.", WEIGHT
-        )
+        ),
+        "events": described("Weighted events of the covered rows; the mean is their rate.", WEIGHT),
+        "exposure": described("Weighted exposure, or time at risk, of the covered rows.", WEIGHT),
     },
 )
 
@@ -225,6 +227,9 @@ class NumberCoverage:
         On which rows it was counted.
     effective : float, optional
         Effective number of observations, for the interval of the mean; None: the support.
+    events, exposure : float, optional
+        Of rates: weighted events and exposure. The mean is their quotient, and the deviation that
+        of a Poisson rate.
     """
 
     support: float
@@ -232,6 +237,8 @@ class NumberCoverage:
     deviation: float
     rows: Rows = "training"
     effective: float | None = None
+    events: float | None = None
+    exposure: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "support", _weight(self.support, "support of a rule"))
@@ -240,6 +247,20 @@ class NumberCoverage:
         _check_rows(self.rows)
         if self.effective is not None:
             object.__setattr__(self, "effective", _weight(self.effective, "effective support"))
+        if (self.events is None) != (self.exposure is None):
+            raise ValueError("a rule with events needs their exposure, and the reverse")
+        for name in ("events", "exposure"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _weight(value, f"{name} of a rule"))
+
+    @classmethod
+    def of_rate(
+        cls, support: float, events: float, exposure: float, rows: Rows = "training"
+    ) -> NumberCoverage:
+        """Return the coverage of rows with events and exposure."""
+        rate = events / exposure if exposure else 0.0
+        deviation = math.sqrt(events * support) / exposure if exposure else 0.0
+        return cls(support, rate, deviation, rows, events=events, exposure=exposure)
 
     @classmethod
     def of(
@@ -269,7 +290,8 @@ class NumberCoverage:
     def to_json(self) -> dict[str, Any]:
         """Return the coverage as plain data."""
         found = {name: getattr(self, name) for name in NUMBER_COVERAGE.needed}
-        return found if self.effective is None else found | {"effective": self.effective}
+        known = ((name, getattr(self, name)) for name in NUMBER_COVERAGE.optional)
+        return found | {name: value for name, value in known if value is not None}
 
 
 def coverage_from_json(obj: object) -> Coverage | NumberCoverage:

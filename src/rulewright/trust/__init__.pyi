@@ -26,6 +26,9 @@ from .consensus import term_table as term_table
 from .probability_intervals import ProbabilityIntervals as ProbabilityIntervals
 from .probability_intervals import VennAbers as VennAbers
 from .probability_intervals import venn_abers as venn_abers
+from .ratios import RuleRatios as RuleRatios
+from .ratios import kaplan_meier_by_rule as kaplan_meier_by_rule
+from .ratios import rule_ratios as rule_ratios
 from .recurrence import ColumnRecurrence as ColumnRecurrence
 from .recurrence import PatternRecurrence as PatternRecurrence
 from .recurrence import Recurrence as Recurrence

@@ -284,6 +284,8 @@ def conformal(
     calibration row with a class unknown to the model counts as missed.
     """
     model = model_of(model, "conformal")
+    if model.task in ("counts", "survival"):
+        raise ValueError(f"conformal needs a model of classes or numbers, not of {model.task}")
     checked_delta(alpha, "alpha")
     table = independent_rows(model, X, y, groups)
     if not len(table):

@@ -32,6 +32,15 @@ from .likelihood import LogLikelihood as LogLikelihood
 from .likelihood import coarse_unit as coarse_unit
 from .likelihood import fine_unit as fine_unit
 from .likelihood import step_of as step_of
+from .likelihoods.cox import CoxLoss as CoxLoss
+from .likelihoods.huber import HuberScoreLoss as HuberScoreLoss
+from .likelihoods.negative_binomial import NegativeBinomialLoss as NegativeBinomialLoss
+from .likelihoods.poisson import PoissonLoss as PoissonLoss
+from .likelihoods.quantile import QuantileLoss as QuantileLoss
+from .likelihoods.score_loss import LARGEST_SCORE as LARGEST_SCORE
+from .likelihoods.score_loss import LogLink as LogLink
+from .likelihoods.score_loss import ScoreLoss as ScoreLoss
+from .likelihoods.tweedie import TweedieLoss as TweedieLoss
 from .losses import HuberLoss as HuberLoss
 from .losses import LogisticLoss as LogisticLoss
 from .losses import RampLoss as RampLoss

@@ -21,7 +21,7 @@ from rulewright.evidence import (
     BRIER,
     Answers,
     ClassAnswers,
-    NumberAnswers,
+    answer_numbers,
     correct_optimism,
     figures_of,
     score_answers,
@@ -74,6 +74,8 @@ class HeldOutRows:
         What answers are multiplied by.
     groups : int array or None
         Group of each row.
+    answer : function, optional
+        Makes answers of an origin and of scores, of models whose scores are no predictions.
     """
 
     size: Size
@@ -83,6 +85,7 @@ class HeldOutRows:
     how: str
     unit: float = 1.0
     groups: NDArray[np.intp] | None = None
+    answer: Callable[[str, FloatArray], Answers] | None = None
 
     @classmethod
     def of(
@@ -134,23 +137,27 @@ class HeldOutRows:
     def _choose(self, counts: FloatArray) -> IntArray:
         """Choose the sizes where each row counts so often."""
         assert self.size.losses is not None
+        assert self.size.answers is not None
+        n_outputs, losses = self.size.answers.shape[-1], self.size.losses
         if self.groups is None:
-            return choose_sizes(self.size.losses, self.weights * counts, self.how)
-        losses, weights = pool_groups(self.size.losses, self.weights, self.groups)
+            return choose_sizes(losses, self.weights * counts, self.how, n_outputs)
+        losses, weights = pool_groups(losses, self.weights, self.groups)
         _, first = np.unique(self.groups, return_index=True)  # groups are resampled as a whole
-        return choose_sizes(losses, weights * counts[:, first], self.how)
+        return choose_sizes(losses, weights * counts[:, first], self.how, n_outputs)
 
     def repeat_answers(self, size: int, model: AdditiveRules | RegressionRules) -> list[Answers]:
         """Return the answers of a size by each repetition."""
         assert self.size.answers is not None
         found = self.size.answers[:, size]
+        if self.answer is not None:
+            made = (self.answer(self.origin, one[:, 0]) for one in found)
+            return [replace(one, groups=self.groups) for one in made]
         if isinstance(model, RegressionRules):
             return [
-                NumberAnswers(
-                    self.origin,
-                    self.truth,
-                    self.unit * one[:, 0],
-                    self.weights,
+                replace(
+                    answer_numbers(
+                        model, self.truth, self.unit * one[:, 0], self.weights, self.origin
+                    ),
                     groups=self.groups,
                 )
                 for one in found

@@ -203,7 +203,54 @@ class CompactLoss(Protocol):
         """Return the losses of some rows."""
 
 
-class ClassLoss:
+class CountedGains:
+    """Gains of rules and of their parts, from sums of statistics that kernels count.
+
+    A loss has the statistics, their unit, the ridge penalty and the number of threads.
+    """
+
+    stats: StatArray
+    unit: float
+    l2: float
+    n_threads: int
+
+    def score(self, head: Head | None) -> Score:
+        """Describe what growth minimises: each loss defines this."""
+        raise NotImplementedError
+
+    def prefix_gains(self, rule: RuleOnRows) -> FloatArray:
+        """Return what Newton steps of the first 1, 2, ... tests gain."""
+        sums = kernels.judged_sums(*self._kernel_arguments(rule))
+        return self._gains_of(sums, rule.head)
+
+    def part_gains(self, rule: RuleOnRows) -> FloatArray | None:
+        """Return the gains of all parts of a rule, from one pass over the rows."""
+        if len(rule.tests) > kernels.MOST_FAILURES:
+            return None
+        sums = kernels.failure_sums(*self._kernel_arguments(rule))
+        for place in range(len(rule.tests)):  # sums of all sets that are part of a set
+            by_test = sums.reshape(-1, 2, 2**place, 2)
+            by_test[:, 1] += by_test[:, 0]
+        # A part covers the rows that fail none but the other tests.
+        return self._gains_of(sums[::-1], rule.head)
+
+    def _kernel_arguments(
+        self, rule: RuleOnRows
+    ) -> tuple[CodeColumns, IntArray, StatArray, int, BoolArray, int]:
+        """Return the arguments of kernels that sum statistics of the rows learned from."""
+        lane = self.score(rule.head).first_lane
+        return rule.codes, rule.tests, self.stats, lane, rule.left_out, self.n_threads
+
+    def _gains_of(self, sums: StatArray, head: Head) -> FloatArray:
+        """Return what Newton steps gain, from the sums (g, h) of statistics."""
+        g, h = sums.T * self.unit
+        helps = g > 0 if self.score(head).down else g < 0
+        with np.errstate(all="ignore"):  # squares of enormous weights, and parts without rows
+            gains: FloatArray = np.where(helps, g * g / (2 * (h + self.l2)), 0.0)
+        return gains
+
+
+class ClassLoss(CountedGains):
     """The negative log-likelihood of the shares of classes in the rows.
 
     Parameters
@@ -325,37 +372,6 @@ class ClassLoss:
         """Return the gain of a Newton step of this rule alone."""
         g, h = self.likelihood.derivatives(rows, head)
         return g * g / (2 * (h + self.l2)) if g < 0 else 0.0
-
-    def prefix_gains(self, rule: RuleOnRows) -> FloatArray:
-        """Return what Newton steps of the first 1, 2, ... tests gain."""
-        sums = kernels.judged_sums(*self._kernel_arguments(rule))
-        return self._gains_of(sums, rule.head)
-
-    def part_gains(self, rule: RuleOnRows) -> FloatArray | None:
-        """Return the gains of all parts of a rule, from one pass over the rows."""
-        if len(rule.tests) > kernels.MOST_FAILURES:
-            return None
-        sums = kernels.failure_sums(*self._kernel_arguments(rule))
-        for place in range(len(rule.tests)):  # sums of all sets that are part of a set
-            by_test = sums.reshape(-1, 2, 2**place, 2)
-            by_test[:, 1] += by_test[:, 0]
-        # A part covers the rows that fail none but the other tests.
-        return self._gains_of(sums[::-1], rule.head)
-
-    def _kernel_arguments(
-        self, rule: RuleOnRows
-    ) -> tuple[CodeColumns, IntArray, StatArray, int, BoolArray, int]:
-        """Return the arguments of kernels that sum statistics of the rows learned from."""
-        lane = self.score(rule.head).first_lane
-        return rule.codes, rule.tests, self.stats, lane, rule.left_out, self.n_threads
-
-    def _gains_of(self, sums: StatArray, head: Head) -> FloatArray:
-        """Return what Newton steps gain, from the sums (g, h) of statistics."""
-        g, h = sums.T * self.unit
-        helps = g > 0 if self.score(head).down else g < 0
-        with np.errstate(all="ignore"):  # squares of enormous weights, and parts without rows
-            gains: FloatArray = np.where(helps, g * g / (2 * (h + self.l2)), 0.0)
-        return gains
 
     def loss_of(self, fitted: FittedResponses, rows: BoolArray) -> FloatArray:
         """Return the log-losses of some rows."""

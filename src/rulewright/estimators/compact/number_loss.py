@@ -27,14 +27,14 @@ class NumberLessons:
 
     def __init__(self, numbers: FloatArray, weights: FloatArray, l2: float) -> None:
         self.numbers, self.weights, self.l2 = numbers, weights, l2
-        self.targets = _rank_numbers(numbers, weights)[:, np.newaxis]
+        self.targets = rank_numbers(numbers, weights)[:, np.newaxis]
 
     def loss(self, train: BoolArray, place: tuple[int, int] | None, n_threads: int) -> NumberLoss:
         """Return the loss of training rows."""
         return NumberLoss(self.numbers, np.where(train, self.weights, 0.0), self.l2)
 
 
-def _rank_numbers(numbers: FloatArray, weights: FloatArray) -> FloatArray:
+def rank_numbers(numbers: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the weight below each number; equal numbers share theirs."""
     _, places = np.unique(numbers, return_inverse=True)
     own = np.bincount(places, weights)

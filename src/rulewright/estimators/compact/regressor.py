@@ -5,6 +5,7 @@ As teachers such trees do not improve the rules (`docs/research/defaults.md`).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,22 +14,29 @@ from sklearn.utils import check_random_state
 from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.held_out import HeldOutRows
 from rulewright.estimators.compact.members import Member, ResponseProblem, fitted_lines, n_lines
-from rulewright.estimators.compact.number_loss import NumberLessons, NumberLoss
+from rulewright.estimators.compact.number_loss import NumberLessons, rank_numbers
+from rulewright.estimators.compact.score_loss import ScoreLessons
 from rulewright.estimators.compact.settings import CompactRules, lines_parameter
 from rulewright.estimators.contract.base import RuleRegressor
-from rulewright.estimators.contract.parameters import CheckedByFit, Parameter
-from rulewright.estimators.rulefit.regressor import scale_numbers
+from rulewright.estimators.contract.parameters import CheckedByFit, Choice, Parameter, Real
+from rulewright.estimators.rulefit.regressor import robust_deviation, scale_numbers
 from rulewright.kernels import ROW, BoolArray, FloatArray
 from rulewright.model import RegressionRules
 from rulewright.rules import Adds, Head, NumberCoverage, Rule
 from rulewright.search import LEAST_ROWS, Constraints, SearchLimits, Subsampler, TreeGrower
+from rulewright.weighting import HuberScoreLoss, QuantileLoss
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rulewright.data import RegressionSet
     from rulewright.encoding import BinnedColumns
+    from rulewright.estimators.compact.settings import Lessons
     from rulewright.estimators.folds.folds import Folds
+    from rulewright.weighting import ScoreLoss
+
+SMOOTH_WIDTH = 0.02
+"""Half the smooth part of the quantile loss, in units near the deviation of the numbers."""
 
 N_TREES, N_LEAVES, LEARNING_RATE, SUBSAMPLE, LEAST_WEIGHT = 100, 6, 0.1, 0.5, 5.0
 
@@ -36,7 +44,8 @@ N_TREES, N_LEAVES, LEARNING_RATE, SUBSAMPLE, LEAST_WEIGHT = 100, 6, 0.1, 0.5, 5.
 class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
     """Compact regressor: a few readable rules, chosen and fitted together.
 
-    See `CompactRulesClassifier`; the loss is the squared error.
+    See `CompactRulesClassifier`. The loss is the squared error, or one that large errors affect
+    less, or that of a quantile.
 
     Attributes
     ----------
@@ -66,6 +75,17 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
         default=None,
     )
     linear: bool | str = lines_parameter(default="auto")
+    loss: str = Parameter(
+        Choice(("squared", "huber", "quantile")),
+        'Loss. "huber" counts errors beyond the 90th percentile of the deviations from the median '
+        'linearly. "quantile" learns the number that a share `quantile` of rows stays below.',
+        default="squared",
+    )
+    quantile: float = Parameter(
+        Real(0.001, 0.999),
+        "Share of rows below the prediction, for the quantile loss.",
+        default=0.5,
+    )
 
     def _learn(self, rows: RegressionSet) -> RegressionRules:
         constraints = Constraints.of(self.constraints)
@@ -78,13 +98,15 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
         own, repeats = sample.numbers / unit, []
         if sample.n_rows >= LEAST_ROWS:
             repeats = self._repeat_folds(sample, random)
-        lessons = NumberLessons(own, sample.weights, self.l2)
+        lessons = self._lessons(own, sample.weights)
         outcome = self._search(sample, lessons, constraints, repeats, random, 1)
         members, fitted = outcome.model
         if sample is not rows:
             placed = [member.on(rows.table) for member in members]
             problem = ResponseProblem.of(placed, rows.n_rows)
-            fitted = NumberLoss(y, rows.weights, self.l2).settle(problem)
+            every = np.ones(rows.n_rows, dtype=np.bool_)
+            whole = self._lessons(y, rows.weights).loss(every, None, self._n_threads)
+            fitted = whole.settle(problem)
         found = []
         for member, response in zip(members, fitted.responses.tolist(), strict=True):
             if isinstance(member, Member) and response != 0:
@@ -97,7 +119,7 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
             "size": {**self.size_.to_json(sample.weights), "unit": unit},
         }
         answers = self.size_.out_of_fold
-        if answers is not None:
+        if answers is not None and self.loss == "squared":
             price = price_of_numbers(
                 answers[:, 0],
                 len(found) + n_lines(members),
@@ -114,6 +136,25 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
         known = (sample.numbers, sample.weights, repeats, self.size)
         self.held_out_ = HeldOutRows.of(self.size_, *known, unit, sample.groups)
         return model
+
+    def _lessons(self, numbers: FloatArray, weights: FloatArray) -> Lessons:
+        """Return the losses of the folds, for numbers in units near their deviation."""
+        if self.loss == "squared":
+            return NumberLessons(numbers, weights, self.l2)
+        make: Callable[[FloatArray], ScoreLoss]
+        if self.loss == "quantile":
+            make = partial(_quantile_loss, numbers, self.quantile)
+        else:
+            make = partial(_huber_loss, numbers, max(robust_deviation(numbers, weights), 1e-6))
+        return ScoreLessons(make, weights, self.l2, rank_numbers(numbers, weights))
+
+
+def _quantile_loss(numbers: FloatArray, quantile: float, weights: FloatArray) -> QuantileLoss:
+    return QuantileLoss(numbers, weights, quantile, SMOOTH_WIDTH)
+
+
+def _huber_loss(numbers: FloatArray, delta: float, weights: FloatArray) -> HuberScoreLoss:
+    return HuberScoreLoss(numbers, weights, delta)
 
 
 class _BoostedAnswers(NamedTuple):

@@ -101,6 +101,27 @@ class Real:
 
 
 @dataclass(frozen=True)
+class Reals:
+    """Numbers of at least `low`; None is allowed, too."""
+
+    low: float
+
+    def accepts(self, value: object) -> bool:
+        """Return whether the value is allowed."""
+        if value is None:
+            return True
+        listed = not isinstance(value, str) and isinstance(value, Iterable)
+        return listed and all(map(Real(self.low).accepts, cast("Iterable[object]", value)))
+
+    def parse(self, text: str) -> object:
+        """Read a value from the command line."""
+        return None if text == "none" else [float(part) for part in text.split(",")]
+
+    def __str__(self) -> str:
+        return f"numbers >= {self.low:g}, with commas between them, or none"
+
+
+@dataclass(frozen=True)
 class Choice:
     """One of a few words; None is allowed when `optional`."""
 

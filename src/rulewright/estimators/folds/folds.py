@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from rulewright.data import TrainingSet, optional
+from rulewright.data import RegressionSet, TrainingSet, optional
 from rulewright.estimators.folds.grouping import (
     mark_common,
     refuse_split_groups,
@@ -228,6 +228,8 @@ def divide_rows(rows: LearningRows[Any], cv: Any, random: np.random.RandomState)
     splits = keep_splits(cv, rows.places)
     if isinstance(rows, TrainingSet):
         return assign_folds(rows.labels, splits, random, groups=rows.groups)
+    if isinstance(rows, RegressionSet) and rows.has_event is not None:
+        return assign_folds(rows.has_event.astype(np.int32), splits, random, 1, rows.groups)
     return number_folds(rows.n_rows, cv, rows.places, random, rows.groups)
 
 

@@ -53,6 +53,13 @@ LEAST_RULES = 5
 LEAST_VARIANCE = 1e-12
 """Maximum evidence about shares, for very large weights."""
 
+COPIES_WIDEN = 2.0
+"""Factor of the variance if nearly all weight is copies.
+
+Learners count copies as rows. They then choose rules for a few rows that no list of distinct rows
+has, and shares of rules vary more than their effective numbers tell.
+"""
+
 MANY_COPIES = 4
 """Mean number of copies of a row beyond which copies become weights, to save time."""
 
@@ -113,7 +120,9 @@ class PrecisionCorrection(ABC):
 
         `worth` is the number of observations per unit of weight, for each rule.
         """
-        expected = self.expected_weights(heads, weights * worth[:, np.newaxis]).tolist()
+        found = self.expected_weights(heads, weights * worth[:, np.newaxis])
+        freedom = COPIES_WIDEN ** (1 - np.minimum(worth, 1.0))
+        expected = (found / freedom[:, np.newaxis]).tolist()
         parts = zip(supports, weights.tolist(), expected, strict=True)
         return [
             Coverage(support, tuple(counts), "corrected", tuple(line))

@@ -80,7 +80,7 @@ class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
             )
         if search is not None and count_effective_rows(rows.weights) >= LEAST_ROWS:
             folds = divide_rows(rows, self.cv, random)
-        delta = _deviation(y, rows.weights) if self.loss == "huber" else 0.0
+        delta = robust_deviation(y, rows.weights) if self.loss == "huber" else 0.0
         huber = self.loss == "huber" and delta > 0
 
         def tree_loss(places: Any) -> HuberLoss | SquaredLoss:
@@ -125,7 +125,7 @@ def scale_numbers(numbers: FloatArray, weights: FloatArray) -> tuple[FloatArray,
     return numbers / unit, float(unit)
 
 
-def _deviation(y: FloatArray, weights: FloatArray) -> float:
+def robust_deviation(y: FloatArray, weights: FloatArray) -> float:
     """Return a quantile of the deviations from the median, as the threshold of the Huber loss."""
     (middle,) = weighted_quantiles(y, weights, (0.5,))
     (most,) = weighted_quantiles(abs(y - middle), weights, (ROBUST_SHARE,))

@@ -88,9 +88,11 @@ def _number_goal(model: RuleModel, target_range: Any) -> ChangeGoal:
     if not low <= high or low == high == math.inf or not math.isfinite(max(low, -high)):
         raise ValueError(f"target_range={target_range!r}: {hint}")
 
+    first, last = model.score_of(low), model.score_of(high)
+
     def tell(scores: FloatArray) -> tuple[BoolArray, FloatArray]:
-        reached = (scores >= low) & (scores <= high)
-        return reached, -np.maximum(np.maximum(low - scores, scores - high), 0.0)
+        reached = (scores >= first) & (scores <= last)
+        return reached, -np.maximum(np.maximum(first - scores, scores - last), 0.0)
 
     if high == math.inf:
         words = f"{low:,.12g} or more"

@@ -316,8 +316,7 @@ def monitor(
         raise ValueError(f"alpha={alpha}: must be above 0 and below 1")
     source = X if isinstance(X, Table) else open_table(X)
     of_row, periods = _periods(source, by, unit)
-    task: Any = "classification" if isinstance(fitted, ClassModel) else "regression"
-    table = read_like(source, fitted.schema, fitted.columns, target=y, task=task)
+    table = read_like(source, fitted.schema, fitted.columns, target=y, task=fitted.task)
     if len(of_row) != len(table):
         raise DataError(
             f"by has {len(of_row)} periods for {len(table)} rows: give one for each row."
@@ -373,6 +372,8 @@ def _periods(source: Any, by: Any, unit: str | None) -> tuple[Any, list[str]]:
 
 def _figures(model: Any, table: Table, of_row: Any, n: int, outcomes: Any) -> dict[str, FloatArray]:
     """Return figures of each period that need rows, not only counts."""
+    if model.task == "survival":
+        return {}
     if not isinstance(model, ClassModel):
         errors = np.abs(model.predict(table) - outcomes)
         return {

@@ -278,7 +278,7 @@ def outcomes_of(model: RuleModel, table: Table) -> Any:
     if table.target is None:
         return None
     if not isinstance(model, ClassModel):
-        return table.known_numbers.values
+        return table.known_numbers.outcomes
     known = {label_of(value): k for k, value in enumerate(model.classes.tolist())}
     target = table.known_target
     places = np.array([known.get(label_of(value), -1) for value in target.classes.tolist()])

@@ -116,9 +116,13 @@ class RegressionRules(RuleModel):
     @cached_property
     def program(self) -> Program:
         """The sum."""
+        return Program(self.schema, self._sum())
+
+    def _sum(self) -> nodes.Node:
+        """Return the intercept plus what rules and lines add."""
         terms = tuple(term for rule in self.rules for term in terms_of(rule))
         sums = nodes.TermSums(nodes.Constant(self.intercept), terms)
-        return Program(self.schema, with_lines(sums, self.linear, vector=False))
+        return with_lines(sums, self.linear, vector=False)
 
     def predict(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
         """Return the number of each row."""
@@ -172,13 +176,15 @@ class RegressionRules(RuleModel):
         return self._preamble(write_exact(self.intercept), exact=True)
 
     def _preamble(self, start: str, *, exact: bool) -> str:
-        says = "Each rule that applies adds its number, in units of the target."
-        lines = [f"start: {start}", says]
+        lines = [f"start: {start}", self._describe_amounts(exact=exact)]
         if any(amounts(rule)[1] for rule in self.rules):
             lines.append(
                 "A rule whose conditions are known to fail adds the number after 'otherwise'."
             )
         return "\n".join([*lines, *linear_lines(self.linear, (), exact=exact)])
+
+    def _describe_amounts(self, *, exact: bool) -> str:
+        return "Each rule that applies adds its number, in units of the target."
 
     def effect_cells(self, rule: Rule, exact: bool) -> dict[str, str]:
         """Return what a rule adds."""

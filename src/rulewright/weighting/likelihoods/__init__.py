@@ -1,0 +1,1 @@
+"""Negative log-likelihoods of one score per row, one file each."""
