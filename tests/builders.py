@@ -440,6 +440,7 @@ def cards(**changed):
         "min_weight": 2.0,
         "l2": 0.1,
         "condition_cost": 0.0,
+        "shrink": False,
         "missing_conditions": False,
         "beam_width": 3,
         "max_nodes": 2000,

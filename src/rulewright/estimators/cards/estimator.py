@@ -124,6 +124,12 @@ class RuleCardClassifier(ConstrainedClassifier[RuleCard]):
         "number of possible conditions.",
         default=0.2,
     )
+    shrink: bool = Parameter(
+        Flag(),
+        "Whether to lower the value of a point by what the choice of the items has gained on the "
+        "training rows; of two classes only.",
+        default=True,
+    )
     missing_conditions: bool = Parameter(Flag(), 'Whether items may be "is missing".', default=True)
     beam_width: int = Parameter(
         Integer(1), "Number of cards that the search keeps while it adds items.", default=5
@@ -157,6 +163,8 @@ class RuleCardClassifier(ConstrainedClassifier[RuleCard]):
             card = search.run()
             if sample is not rows:
                 card = search.refit(card, rows.table, CardRows(rows.labels == label, rows.weights))
+            if self.shrink and len(labels) == 1:
+                card = search.shrink(card)
             cards[label] = _turn_up(card, search)
         model = self._model(rows, cards, constraints, scale)
         return cast("RuleCard", with_probabilities(model, rows, None, None))
@@ -210,7 +218,9 @@ class RuleCardClassifier(ConstrainedClassifier[RuleCard]):
             for label, card in cards.items()
         }
         found = {
-            label: PointedRules([item.body for item in card.items], counted[label], card.found)
+            label: PointedRules(
+                [item.body for item in card.items], counted[label], card.found, card.shrinkage
+            )
             for label, card in cards.items()
         }
         return make_card(rows, found, scale, self._summary(rows, constraints))
@@ -225,7 +235,8 @@ def _turn_up(card: Card, search: CardSearch) -> Card:
         if opposite is not None and opposite.may_rise:
             intercept += card.found.unit * int(points[k])
             items[k], points[k] = opposite, -points[k]
-    return Card(tuple(items), card.found._replace(points=points, intercept=intercept))
+    found = card.found._replace(points=points, intercept=intercept)
+    return card._replace(items=tuple(items), found=found)
 
 
 def _middle_unit(cards: Mapping[int, Card]) -> float:

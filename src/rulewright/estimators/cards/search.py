@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import Table
     from rulewright.encoding import BinnedColumns
-    from rulewright.kernels import FloatArray, FoundPoints, Limits
+    from rulewright.kernels import FloatArray, FoundPoints, IntArray, Limits
 
 MOST_CHILDREN = 8
 """Items that are fitted for each support of the beam."""
@@ -41,6 +41,9 @@ MOST_SWAPPED = 3
 
 MOST_ROUNDS = 10
 """Rounds of swaps."""
+
+LEAST_KEPT = 0.1
+"""Share of the value of a point that is kept at least."""
 
 SAME = 1e-9
 """A loss that is lower by a smaller share is the same."""
@@ -65,10 +68,14 @@ class CardSettings:
 
 
 class Card(NamedTuple):
-    """Items with their integer points, the value of a point and the intercept in log-odds."""
+    """Items with their integer points, the value of a point and the intercept in log-odds.
+
+    `shrinkage` is what the best value of a point on training rows was multiplied by.
+    """
 
     items: tuple[Item, ...]
     found: FoundPoints
+    shrinkage: float = 1.0
 
     @property
     def loss(self) -> float:
@@ -104,6 +111,7 @@ class CardSearch:
         self.binned, self.rows, self.settings, self.check = binned, rows, settings, check
         self.single = SingleConditions(binned, limits)
         self._items: dict[tuple[object, ...], Item] = {}
+        self.n_possible = self.single.count_possible(rows.weight_steps, rows.is_positive)
         self.charge = settings.condition_cost * np.log(max(len(self.single), 2))
 
     def run(self) -> Card:
@@ -115,6 +123,26 @@ class CardSearch:
         for support in others:
             best = self._better(support, best)
         return self._swap_points(best)
+
+    def shrink(self, card: Card) -> Card:
+        """Lower the value of a point by what the choice of the items has gained.
+
+        Chance alone lowers twice the loss by about 2 ln p for each condition that is chosen from p
+        (the risk inflation of Foster and George). The rest of the gain is kept.
+        """
+        support, found = self._support_of(card.items), card.found
+        gain = 2 * (Support.start(self.rows, self.settings.l2).loss - found.loss)
+        used = [item for item, z in zip(card.items, found.points.tolist(), strict=True) if z]
+        n_conditions = sum(len(item.found.grown) for item in used)
+        by_chance = 2 * np.log(max(self.n_possible, 2)) * n_conditions
+        kept = max(1 - by_chance / gain, LEAST_KEPT) if gain > 0 else 1.0
+        unit, points = found.unit * kept, found.points
+        if self.settings.unit:  # the scale fixes the value of a point, so points are smaller
+            points = self._round(support, np.inf, self.settings.unit / kept).points
+            unit = self.settings.unit
+        fitted = self._fix(support, points, unit)
+        found = found._replace(points=points, unit=unit, intercept=fitted.intercept)
+        return card._replace(found=found, shrinkage=kept)
 
     def refit(self, card: Card, table: Table, rows: CardRows) -> Card:
         """Find the points of the same items on other rows."""
@@ -241,7 +269,20 @@ class CardSearch:
         found = self._round(support, best.loss)
         return Card(support.items, found) if found.loss < least else best
 
-    def _round(self, support: Support, cutoff: float) -> FoundPoints:
+    def _fix(self, support: Support, points: IntArray, unit: float) -> FoundPoints:
+        """Fit the intercept to given points and their value."""
+        limits = PointLimits(
+            lowest=points,
+            highest=points,
+            max_items=len(points),
+            l2=self.settings.l2,
+            unit=unit,
+            max_nodes=0,
+        )
+        groups = support.covers, support.positives, support.negatives
+        return kernels.solve_points(*groups, limits)
+
+    def _round(self, support: Support, cutoff: float, unit: float | None = None) -> FoundPoints:
         """Find the integer points of a support."""
         settings, most = self.settings, self.settings.max_points
         ends = [(-most * item.may_fall, most * item.may_rise) for item in support.items]
@@ -261,7 +302,7 @@ class CardSearch:
                 max_items=len(support.items),
                 max_range=-1 if settings.max_range is None else settings.max_range,
                 l2=settings.l2,
-                unit=settings.unit,
+                unit=settings.unit if unit is None else unit,
                 max_nodes=settings.max_nodes,
                 cutoff=cutoff,
             ),
