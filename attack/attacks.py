@@ -88,7 +88,7 @@ _ALL = (
     Attack(
         "kernels",
         "attack.kernels:attempt",
-        "native kernels run on random examples and with invalid arguments, on the sanitizer build",
+        "native kernels run on random examples and with invalid arguments, on a sanitizer build",
         "the NumPy twin's result, or an error",
         timeout=120.0,
         sanitized=True,

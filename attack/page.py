@@ -46,7 +46,8 @@ def _sentence(results: Sequence[Result]) -> str:
     n = sum(len(result.findings) for result in results)
     found = {0: "no findings", 1: "1 finding"}.get(n, f"{n} findings")
     n_processors = len(os.sched_getaffinity(0))
+    built = "" if "ATTACK_SANITIZE_PYTHON" in os.environ else ", without the sanitizer build"
     return (
-        f"The last run took {minutes} minutes on {n_processors} processors: {tries:,} attempts, "
-        f"{found}."
+        f"The last run took {minutes} minutes on {n_processors} processors{built}: {tries:,} "
+        f"attempts, {found}."
     )

@@ -96,13 +96,16 @@ def test_a_run_without_findings_ends_with_code_0(tmp_path, monkeypatch):
     assert main(arguments) == 0
 
 
-def test_the_page_gets_the_figures(tmp_path):
+def test_the_page_gets_the_figures(tmp_path, monkeypatch):
     """The page in the docs names each attack; its table and its sentence are replaced."""
     page = tmp_path / "page.md"
     page.write_text((Path(__file__).parents[2] / "docs" / "reliability.md").read_text())
     results = [Result("models", 90, tries=1234), Result("soak", 30, findings=[(1, "x")])]
-    for _ in range(2):
-        write_page(page, results)
+    monkeypatch.delenv("ATTACK_SANITIZE_PYTHON", raising=False)
+    write_page(page, results)
+    assert ", without the sanitizer build: 1,234 attempts" in page.read_text()
+    monkeypatch.setenv("ATTACK_SANITIZE_PYTHON", "python")
+    write_page(page, results)
     text = page.read_text()
     assert text.count("The last run took 2 minutes on ") == 1
     assert "processors: 1,234 attempts, 1 finding." in text

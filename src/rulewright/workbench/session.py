@@ -50,7 +50,7 @@ class Session:
         Target, or the name of its column in X; by default the target that a Table was read with.
     sample_weight : array-like or str, optional
         Row weights, or the name of their column in X.
-    holdout : float
+    holdout : float, optional
         Share of the rows in the final part.
     cv : int or splitter
         Folds for the held-out figures.
@@ -87,7 +87,7 @@ class Session:
         y: Any = None,
         *,
         sample_weight: Any = None,
-        holdout: float = 0.0,
+        holdout: float | None = None,
         cv: Any = 5,
         l2: float = L2,
         by: Sequence[str] = (),
@@ -96,6 +96,7 @@ class Session:
         random_state: int = 0,
     ) -> None:
         model = getattr(model, "model_", model)
+        holdout = 0.0 if holdout is None else holdout
         if not 0.0 <= holdout < 1.0:
             raise ValueError(f"holdout={holdout} must be a share from 0 to below 1.")
         if not l2 >= 0.0 or not np.isfinite(l2):
