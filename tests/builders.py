@@ -442,7 +442,6 @@ def cards(**changed):
         "condition_cost": 0.0,
         "shrink": False,
         "missing_conditions": False,
-        "beam_width": 3,
         "max_nodes": 2000,
         "constraints": None,
         "class_weight": None,
@@ -566,7 +565,6 @@ def cn2(**changed):
     settings = {
         "ordered": False,
         "criterion": "auto",
-        "beam_width": 3,
         "significance": 0.0,
         "rules_per_class": 6,
         "max_conditions": 3,

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from rulewright.encoding import BinnedColumns
     from rulewright.kernels import FloatArray, FoundPoints, IntArray, Limits
 
+BEAM_WIDTH = 5
+"""Cards that the search keeps while it adds items."""
+
 MOST_CHILDREN = 8
 """Items that are fitted for each support of the beam."""
 
@@ -61,7 +64,6 @@ class CardSettings:
     l2: float
     condition_cost: float
     unit: float
-    beam_width: int
     max_nodes: int
     needed: frozenset[int]
     signs: dict[int, int]
@@ -96,8 +98,8 @@ class CardSearch:
         Classes and weights.
     settings : CardSettings
         Settings.
-    check : callable
-        Called now and then; may raise an exception to end the search.
+    advance : callable
+        Called before each item is added.
     """
 
     def __init__(
@@ -106,9 +108,9 @@ class CardSearch:
         limits: Limits,
         rows: CardRows,
         settings: CardSettings,
-        check: Callable[[], None],
+        advance: Callable[[], None],
     ) -> None:
-        self.binned, self.rows, self.settings, self.check = binned, rows, settings, check
+        self.binned, self.rows, self.settings, self.advance = binned, rows, settings, advance
         self.single = SingleConditions(binned, limits)
         self._items: dict[tuple[object, ...], Item] = {}
         self.n_possible = self.single.count_possible(rows.weight_steps, rows.is_positive)
@@ -157,7 +159,7 @@ class CardSearch:
         settings = self.settings
         beam = [Support.start(self.rows, settings.l2)]
         for size in range(settings.max_rules):
-            self.check()
+            self.advance()
             found = [
                 child
                 for parent in beam
@@ -165,7 +167,7 @@ class CardSearch:
             ]
             if not found:
                 break
-            beam = best_of(found, settings.beam_width)
+            beam = best_of(found, BEAM_WIDTH)
         return beam
 
     def _children(self, parent: Support, n_left: int, n: int) -> Iterator[Support]:
@@ -228,7 +230,6 @@ class CardSearch:
     def _swap_real(self, support: Support) -> Support:
         """Replace items while that lowers the loss of real responses."""
         for _ in range(MOST_ROUNDS):
-            self.check()
             found = best_of([support, *self._swaps(support)], 1)[0]
             if not found.loss < support.loss * (1 - SAME):
                 break
@@ -245,7 +246,6 @@ class CardSearch:
     def _swap_points(self, best: Card) -> Card:
         """Replace items while that gives a better card."""
         for _ in range(MOST_ROUNDS):
-            self.check()
             support = self._support_of(best.items)
             found = best
             for other in best_of(list(self._swaps(support)), 2 * MOST_SWAPPED):
