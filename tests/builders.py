@@ -442,7 +442,6 @@ def cards(**changed):
         "condition_cost": 0.0,
         "shrink": False,
         "missing_conditions": False,
-        "beam_width": 3,
         "max_nodes": 2000,
         "constraints": None,
         "class_weight": None,

@@ -83,7 +83,12 @@ class RuleCardClassifier(ConstrainedClassifier[RuleCard]):
         "Largest points of an item, up or down. By default 5; with a scale, 1,000.",
         default=None,
     )
-    max_conditions: int = Parameter(Integer(1), "Maximum number of conditions per item.", default=2)
+    max_conditions: int = Parameter(
+        Integer(1),
+        "Maximum number of conditions per item. Conjunctions lower the training loss, but on small "
+        "tables they overfit.",
+        default=1,
+    )
     max_range: int | None = Parameter(
         Integer(1, optional=True),
         "Maximum difference of the highest and the lowest total; by default there is no limit.",
@@ -122,7 +127,7 @@ class RuleCardClassifier(ConstrainedClassifier[RuleCard]):
         Real(0),
         "Minimum gain of each further condition of an item, as a share of the logarithm of the "
         "number of possible conditions.",
-        default=0.2,
+        default=2.0,
     )
     shrink: bool = Parameter(
         Flag(),
@@ -131,9 +136,6 @@ class RuleCardClassifier(ConstrainedClassifier[RuleCard]):
         default=True,
     )
     missing_conditions: bool = Parameter(Flag(), 'Whether items may be "is missing".', default=True)
-    beam_width: int = Parameter(
-        Integer(1), "Number of cards that the search keeps while it adds items.", default=5
-    )
     max_nodes: int = Parameter(
         Integer(0),
         "Maximum number of nodes of branch and bound per card. If they do not suffice, the gap is "
@@ -160,12 +162,12 @@ class RuleCardClassifier(ConstrainedClassifier[RuleCard]):
                 settings = replace(settings, unit=unit, max_points=MANY_POINTS)
             given = CardRows(sample.labels == label, sample.weights)
             search = CardSearch(binned, limits, given, settings, lambda: None)
-            card = search.run()
+            card = _turn_up(search.run(), search)
             if sample is not rows:
                 card = search.refit(card, rows.table, CardRows(rows.labels == label, rows.weights))
             if self.shrink and len(labels) == 1:
                 card = search.shrink(card)
-            cards[label] = _turn_up(card, search)
+            cards[label] = card
         model = self._model(rows, cards, constraints, scale)
         return cast("RuleCard", with_probabilities(model, rows, None, None))
 
@@ -181,7 +183,6 @@ class RuleCardClassifier(ConstrainedClassifier[RuleCard]):
             l2=self.l2,
             condition_cost=self.condition_cost,
             unit=0.0 if scale is None else scale.unit,
-            beam_width=self.beam_width,
             max_nodes=self.max_nodes,
             needed=frozenset(find_places(schema, "use_columns", self.use_columns or ())),
             signs=read_signs(schema, self.signs),

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from rulewright.encoding import BinnedColumns
     from rulewright.kernels import FloatArray, FoundPoints, IntArray, Limits
 
+BEAM_WIDTH = 5
+"""Supports that the search keeps while it adds items."""
+
 MOST_CHILDREN = 8
 """Items that are fitted for each support of the beam."""
 
@@ -61,7 +64,6 @@ class CardSettings:
     l2: float
     condition_cost: float
     unit: float
-    beam_width: int
     max_nodes: int
     needed: frozenset[int]
     signs: dict[int, int]
@@ -165,7 +167,7 @@ class CardSearch:
             ]
             if not found:
                 break
-            beam = best_of(found, settings.beam_width)
+            beam = best_of(found, BEAM_WIDTH)
         return beam
 
     def _children(self, parent: Support, n_left: int, n: int) -> Iterator[Support]:
