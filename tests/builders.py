@@ -565,6 +565,7 @@ def cn2(**changed):
     settings = {
         "ordered": False,
         "criterion": "auto",
+        "beam_width": 3,
         "significance": 0.0,
         "rules_per_class": 6,
         "max_conditions": 3,

@@ -84,7 +84,12 @@ class RuleCardClassifier(ConstrainedClassifier[RuleCard]):
         "Largest points of an item, up or down. By default 5; with a scale, 1,000.",
         default=None,
     )
-    max_conditions: int = Parameter(Integer(1), "Maximum number of conditions per item.", default=2)
+    max_conditions: int = Parameter(
+        Integer(1),
+        "Maximum number of conditions per item. Conjunctions lower the training loss, but on small "
+        "tables they overfit.",
+        default=1,
+    )
     max_range: int | None = Parameter(
         Integer(1, optional=True),
         "Maximum difference of the highest and the lowest total; by default there is no limit.",
@@ -123,7 +128,7 @@ class RuleCardClassifier(ConstrainedClassifier[RuleCard]):
         Real(0),
         "Minimum gain of each further condition of an item, as a share of the logarithm of the "
         "number of possible conditions.",
-        default=0.2,
+        default=2.0,
     )
     shrink: bool = Parameter(
         Flag(),
@@ -161,13 +166,13 @@ class RuleCardClassifier(ConstrainedClassifier[RuleCard]):
                     settings = replace(settings, unit=unit, max_points=MANY_POINTS)
                 given = CardRows(sample.labels == label, sample.weights)
                 search = CardSearch(binned, limits, given, settings, advance)
-                card = search.run()
+                card = _turn_up(search.run(), search)
                 if sample is not rows:
                     own = CardRows(rows.labels == label, rows.weights)
                     card = search.refit(card, rows.table, own)
                 if self.shrink and len(labels) == 1:
                     card = search.shrink(card)
-                cards[label] = _turn_up(card, search)
+                cards[label] = card
         model = self._model(rows, cards, constraints, scale)
         return cast("RuleCard", with_probabilities(model, rows, None, None))
 

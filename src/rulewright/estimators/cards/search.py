@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, FoundPoints, IntArray, Limits
 
 BEAM_WIDTH = 5
-"""Cards that the search keeps while it adds items."""
+"""Supports that the search keeps while it adds items."""
 
 MOST_CHILDREN = 8
 """Items that are fitted for each support of the beam."""
