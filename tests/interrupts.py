@@ -14,6 +14,7 @@ STEPS = (
     (kernels, "choose_branching"),
     (kernels.DnfSearch, "advance"),
     (kernels.RiseSearch, "advance"),
+    (kernels, "fit_scores"),
     (SignedCovers, "gram"),
 )
 """What every search of a learner calls over and over."""

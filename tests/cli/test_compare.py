@@ -157,3 +157,7 @@ def test_settings_of_ours_are_read_by_their_domains():
     assert learner.parameters == {"l2": 1.0, "max_conditions": None}
     assert learner.paper
     assert learner.label == "mlrules.paper:l2=1:max_conditions=none"
+    (learner,) = choose_learners(["compact:decision=balanced"])
+    assert learner.parameters == {"decision": "balanced"}
+    with pytest.raises(ValueError, match="decision='fair' must be one of accuracy, balanced"):
+        choose_learners(["compact:decision=fair"])

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from builders import cards, mixed_table, noisy_rows
-from rulewright import RuleCardClassifier, Scale, load_model
+from rulewright import RuleCardClassifier, Scale, load_model, read_table
+from rulewright.governance import Monotone, prove
 from rulewright.model import RuleCard
 from rulewright.rules import Labels
+from rulewright.workbench import Session
 
 pytestmark = pytest.mark.native
 
@@ -151,7 +153,7 @@ def test_points_of_many_rows_are_those_of_all(monkeypatch):
     """A sample chooses the items, but points and counts are of all rows."""
     monkeypatch.setattr("rulewright.estimators.cards.estimator.MOST_ROWS", 400)
     X, y = noisy_rows(3, 2000)
-    model = RuleCardClassifier(4, random_state=0).fit(X, y).model_
+    model = RuleCardClassifier(4, shrink=False, random_state=0).fit(X, y).model_
     card = model.summary["card"]
     np.testing.assert_allclose(log_loss(y, model.predict_proba(X)), card["loss"], atol=1e-3)
     covered = [rule.coverage.support for rule in model]
@@ -169,3 +171,50 @@ def test_a_planted_card_is_found():
     by_column = {r.body.conditions[0].column: p for r, p in zip(model, model.points, strict=True)}
     sizes = np.abs([by_column[f"x{j}"] for j in range(4)]) * model.unit
     np.testing.assert_allclose(sizes, [2.0, 1.5, 1.0, 2.5], atol=0.3)
+
+
+def test_shrinkage_lowers_the_value_of_a_point_and_the_held_out_loss():
+    """Points and ranks stay; chosen among many columns without signal, hardly anything is left."""
+    losses = []
+    for seed in range(4):
+        X, y = noisy_rows(seed, 1200)
+        train, test = slice(200), slice(200, None)
+        plain, kept = (
+            RuleCardClassifier(6, shrink=shrink).fit(X[train], y[train]).model_
+            for shrink in (False, True)
+        )
+        assert plain.points == kept.points
+        share = kept.summary["card"]["shrinkage"]
+        np.testing.assert_allclose(kept.unit, share * plain.unit)
+        assert 0.1 <= share < 1
+        losses.append([log_loss(y[test], m.predict_proba(X[test])) for m in (plain, kept)])
+    before, after = np.mean(losses, axis=0)
+    assert after < before
+    noise = np.random.default_rng(0).normal(size=(200, 20))
+    useless = RuleCardClassifier(5).fit(noise, np.arange(200) % 2).model_
+    assert useless.summary["card"]["shrinkage"] < 0.3
+
+
+def test_a_scaled_card_shrinks_its_points(data):
+    """The scale fixes the value of a point, so points are smaller."""
+    scale = {"double": 20}
+    plain, kept = (
+        cards(scale=scale, max_points=None, shrink=shrink).fit(*data).model_
+        for shrink in (False, True)
+    )
+    assert plain.unit == kept.unit
+    assert sum(map(abs, kept.points)) < sum(map(abs, plain.points))
+
+
+def test_a_card_is_edited_and_proved(data):
+    """A card is an additive model for the workbench and for proofs."""
+    X, y = data
+    constraints = {"monotone": {"a": "increasing"}}
+    est = cards(positive_class=1, constraints=constraints).fit(X, y)
+    policy = Monotone(column="a", target_class=1)
+    assert prove(est.model_, [policy]).proved
+    table = read_table(X, target=y)
+    session = Session(est.model_, table)
+    session.apply(session.drop(1))
+    assert isinstance(session.model, RuleCard)
+    assert len(session.model) == len(est.model_) - 1

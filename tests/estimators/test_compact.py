@@ -150,8 +150,10 @@ def test_the_choice_of_a_size_by_hand():
     """Noise that all sizes share does not count; where sizes are alike, a reader can take eight."""
     noise, ones = np.random.default_rng(0).normal(size=400), np.ones(400)
 
-    def choose(*means, how="cv"):
-        return choose_size(np.array([mean + noise for mean in means]), ones, how)
+    def choose(*means, how="cv", n_classes=2):
+        return choose_size(
+            np.array([mean + noise for mean in means]), ones, how, n_outputs=n_classes
+        )
 
     assert choose(2.0, 1.0, 0.97) == 2  # better, and easy to read
     assert choose(2.0, 1.0, 0.97, *[1.0] * READABLE, 0.96) == 2
@@ -159,6 +161,8 @@ def test_the_choice_of_a_size_by_hand():
     assert choose(3.0, *[2.0] * READABLE, 1.95) == 1
     assert choose(2.1, *[0.1] * READABLE, 0.05) == READABLE + 1  # half of what remains
     assert choose(2.0, *[1.0] * READABLE, 0.8) == READABLE + 1
+    for n_classes, size in ((2, 1), (3, READABLE + 1)):  # 98 % of the gain
+        assert choose(2.5, *[1.03] * READABLE, 1.0, n_classes=n_classes) == size
     assert choose(2.0, 2.1) == 1  # whether there is anything to learn is another question
     assert choose(2.0, 2.1, how="one-se") == 0
     assert choose(2.0, 1.0, 0.97, how="one-se") == 2

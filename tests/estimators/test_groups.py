@@ -18,8 +18,9 @@ from rulewright.data import DataError, TrainingSet, Units, read_table
 from rulewright.estimators import cross_fit
 from rulewright.estimators.folds.folds import Folds, assign_folds, divide_rows, number_folds
 from rulewright.rules import NumberCoverage
-from rulewright.scale import on_dask
+from rulewright.scale import fit_partitions, on_dask
 from rulewright.search import Subsampler, split_by_weight, split_rows
+from rulewright.workbench.rows import SessionRows, read_rows
 
 pytestmark = pytest.mark.native
 
@@ -237,3 +238,18 @@ def test_partitions_refuse_groups():
     """Partitions cannot keep groups whole: the error says what to do."""
     with pytest.raises(DataError, match="Fit in memory"):
         on_dask(MLRulesClassifier()).fit(None, None, groups=[1])
+    table = read_table({"x": [1.0, 2.0], "y": [0, 1]}, target="y", groups=[0, 1])
+    with pytest.raises(DataError, match="Fit in memory"):
+        fit_partitions(MLRulesClassifier(), [table])
+
+
+def test_sessions_keep_groups_whole():
+    """Folds and the final part of a session have whole groups; its figures count them."""
+    labels, groups = grouped_labels(9, n_groups=40, n_classes=2)
+    X = np.random.default_rng(0).normal(size=(len(labels), 3)) + labels[:, None]
+    table = read_table(X, target=labels, groups=groups)
+    model = MLRulesClassifier(8, random_state=0).fit(table).model_
+    rows = SessionRows(read_rows(model, table, None, None), 0.2, 3, 0)
+    assert not set(rows.used.groups) & set(rows.final.groups)
+    pairs = np.unique(np.stack([rows.used.groups, rows.folds.of_rows]), axis=1)
+    assert pairs.shape[1] == len(set(rows.used.groups))

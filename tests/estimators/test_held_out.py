@@ -122,5 +122,8 @@ def test_many_choices_are_those_of_single_ones(how):
         losses = rng.exponential(size=n_rows) + 0.3 * rng.exponential(size=(13, n_rows))
         losses -= 0.03 * np.minimum(np.arange(13), 6)[:, np.newaxis]
         weights = rng.integers(4, size=(20, n_rows)) * rng.uniform(0.5, 2, size=n_rows)
-        single = [choose_size(losses[:, w > 0], w[w > 0], how) for w in weights]
-        assert choose_sizes(losses, weights, how).tolist() == single
+        for n_classes in (2, 3):
+            single = [
+                choose_size(losses[:, w > 0], w[w > 0], how, n_outputs=n_classes) for w in weights
+            ]
+            assert choose_sizes(losses, weights, how, n_classes).tolist() == single

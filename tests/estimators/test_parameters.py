@@ -98,6 +98,7 @@ WRONG = {
     "rule_scale": ["size", None],
     "loss": ["hinge", None, 3],
     "split_prior": [1, None],
+    "shrink": [1, None],
     "max_points": [0, 2.5, "5"],
     "max_range": [0, 2.5, "5"],
     "max_nodes": [-1, 2.5, None],

@@ -119,7 +119,7 @@ def test_weights_are_repetitions():
     """A weight of two is a row twice, a weight of zero is no row."""
     X, y = mixed_table(np.random.default_rng(7), 80)
     counts = np.arange(80) % 3
-    weighted = sl2(size="cv").fit(X, y, sample_weight=counts)
+    weighted = sl2(size="cv").fit(X, y, sample_weight=counts, weights="counts")
     rows = np.repeat(np.arange(80), counts)
     repeated = sl2(size="cv").fit({name: v[rows] for name, v in X.items()}, y[rows])
     assert weighted.model_.rules == repeated.model_.rules

@@ -24,7 +24,7 @@ from rulewright.governance import (
 )
 from rulewright.governance import checker as checker_module
 from rulewright.governance.checker import WrongProof, check
-from rulewright.model import AdditiveRules, DnfModel, load_model
+from rulewright.model import AdditiveRules, DnfModel, RuleCard, load_model
 from rulewright.rules import Adds, Coverage, Rule, parse_formula
 
 pytestmark = pytest.mark.native
@@ -176,6 +176,42 @@ def test_mutated_certificates_fail():
     pytest.fail(f"too few proofs with divisions: {n}")
 
 
+def random_certificate(rng, drawn, wanted):
+    """Draw a tree of divisions by conditions of the model, with any shares."""
+    conditions = [c.to_json() for rule in drawn.rules for c in rule.body.conditions]
+    rows = "ab" if wanted.pairs else "a"
+    splits = [
+        [str(rng.choice([*rows])), conditions[int(rng.integers(len(conditions)))]] for _ in range(4)
+    ]
+    tree, open_ = [], 1
+    while open_:
+        split = int(rng.integers(4)) if len(tree) < 12 and rng.random() < 0.6 else -1
+        tree.append(split)
+        open_ += 1 if split >= 0 else -1
+    shares = {
+        str(g): {str(t): rng.exponential(size=3).tolist() for t in range(8)} for g in range(6)
+    }
+    return {"splits": splits, "tree": tree, "shares": shares if rng.random() < 0.5 else {}}
+
+
+def test_no_certificate_proves_what_is_violated():
+    """For policies that brute force finds violated, drawn trees and shares never pass."""
+    n, limit = 0, n_examples(300)
+    for seed, drawn, wanted, worst, _ in problems(3000, 3000 + 3 * limit, 3000):
+        if worst <= 1e-6 or not drawn.rules:
+            continue
+        rng = np.random.default_rng(seed)
+        content, policy_ = plain(drawn.content()), plain(wanted.to_json())
+        for _ in range(10):
+            n += 1
+            certificate = plain(random_certificate(rng, drawn, wanted))
+            with pytest.raises((WrongProof, LookupError, ValueError, TypeError)):
+                check(content, policy_, certificate)
+        if n >= 10 * limit:
+            return
+    assert n >= 100
+
+
 def test_certificates_do_not_fit_other_models_or_policies():
     """A certificate fails for a model with other points, and for a stricter policy."""
     counts = Coverage(1.0, (1.0, 1.0))
@@ -297,3 +333,25 @@ def test_other_forms_are_refused():
     """A model form that prove does not support is named."""
     with pytest.raises(ValueError, match="not DnfModel"):
         prove(object.__new__(DnfModel), Never(target_class="churn"))
+
+
+def card():
+    """Make a card whose points are worth half a unit of log-odds."""
+    counts = Coverage(40.0, (20.0, 20.0))
+    rules = (
+        Rule(parse_formula("age >= 30.5"), Adds(1, 1.5), counts),
+        Rule(parse_formula("region = west"), Adds(1, -1.0), counts),
+    )
+    return RuleCard(SCHEMA, np.array(["no", "yes"]), (0.0, 0.25), rules, unit=0.5, start=10.0)
+
+
+def test_points_of_cards_are_those_of_the_card():
+    """A limit, what it is broken by, and its certificate are in points of the card."""
+    about = {"columns": ["age"], "target_class": "yes"}
+    holds, broken = prove(card(), [PointsLimit(at_most=a, **about) for a in (3.0, 2.0)])
+    assert (holds.state, broken.state) == ("proved", "violated")
+    assert broken.excess == pytest.approx(1.0)
+    content = plain(card().content())
+    check(content, plain(holds.policy.to_json()), plain(holds.certificate))
+    with pytest.raises(WrongProof):
+        check(content, plain(broken.policy.to_json()), plain(holds.certificate))

@@ -8,7 +8,7 @@ from governance.problems import SCHEMA, model
 from model.builders import churn_model
 from rulewright.data import read_like
 from rulewright.governance import ReasonCode, read_reason_codes, reasons
-from rulewright.model import AdditiveRules, DecisionList, RegressionRules, UnorderedRules
+from rulewright.model import AdditiveRules, DecisionList, RegressionRules, RuleCard, UnorderedRules
 from rulewright.rules import Adds, Coverage, Rule, parse_formula
 
 pytestmark = pytest.mark.native
@@ -156,6 +156,16 @@ def test_missing_rewards_are_reasons():
     joined = [ReasonCode("X", "Both", rules=[1, 2])]
     (one,) = reasons(drawn, row, favourable="yes", codes=joined)[0]
     assert one.amount == pytest.approx(2.1)
+
+
+def test_amounts_of_cards_are_points_of_the_card():
+    """The amounts on a card are its whole points, not log-odds."""
+    counts = Coverage(40.0, (20.0, 20.0))
+    rules = (Rule(parse_formula("income >= 1000"), Adds(1, 1.5), counts),)
+    card = RuleCard(SCHEMA, np.array(["no", "yes"]), (1.0, 0.0), rules, unit=0.5, start=10.0)
+    card = card.with_summary({"total_weight": 40.0})
+    (one,) = reasons(card, {"income": [10.0]}, favourable="yes")[0]
+    assert str(one) == "income is 10 (3 points, decides)"
 
 
 def test_errors(tmp_path):

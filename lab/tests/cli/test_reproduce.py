@@ -236,6 +236,14 @@ def test_everything_is_one_command_that_resumes_and_ends_with_the_page_of_papers
     )
 
 
+def test_tables_share_the_time_that_is_left(cli, tmp_path, one_small, monkeypatch):
+    """A long first table leaves time to the second: each gets an equal part of the rest."""
+    budgets = []
+    monkeypatch.setattr(reproduce, "perform", lambda *args, **part: budgets.append(args[4].budget))
+    cli("reproduce", "all", "--out", tmp_path, "--budget", "10")
+    assert budgets == [pytest.approx(5, abs=0.1), pytest.approx(10, abs=0.1)]
+
+
 def test_a_record_without_a_commit_is_refused(cli, tmp_path, one_small):
     """Nobody could repeat it; --fresh runs its trial again."""
     old = {**small_trials(None)[0].about(), "status": "ok", "commit": None}

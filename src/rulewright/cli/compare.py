@@ -30,7 +30,7 @@ from rulewright.comparison import (
     known_learners,
 )
 from rulewright.data import DataError, Finding, detect_task, list_left_out, offer_names
-from rulewright.estimators import LEARNERS, parse_settings
+from rulewright.estimators import LEARNERS, Choice, parse_settings
 
 _RARE = "class {} has only {} rows: some training or test folds contain none of them"
 _USUAL_RIVALS = ("lightgbm", "hgb", "forest", "logistic")
@@ -139,10 +139,15 @@ def choose_learners(texts: list[str]) -> list[Learner]:
     return chosen
 
 
+_DECISIONS = Choice(("accuracy", "balanced"))
+
+
 def _parameters(learner: Learner, settings: dict[str, str]) -> dict[str, object]:
     """Parse settings: by their domains for our learners, else as Python literals or text."""
     if learner.kind in LEARNERS:
-        return parse_settings(learner.kind, settings, LEARNERS[learner.kind].settable())
+        # A comparison is of classifiers. Costs and thresholds depend on the classes of a data set.
+        domains = {**LEARNERS[learner.kind].settable(), "decision": _DECISIONS}
+        return parse_settings(learner.kind, settings, domains)
     parsed: dict[str, object] = dict(settings)
     for name, text in settings.items():
         with suppress(ValueError, SyntaxError):

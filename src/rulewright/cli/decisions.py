@@ -11,7 +11,10 @@ from rulewright.cli.options import split_at_commas
 from rulewright.data import DataError
 from rulewright.model import read_decision
 
-DECISION_HELP = "balanced, 0.2, CLASS=0.2, TRUE:PREDICTED=COST,... or a file."
+DECISION_HELP = (
+    "How a class is chosen: balanced, by a threshold (0.2 or CLASS=0.2), or by costs "
+    "(TRUE:PREDICTED=COST,... or a file)."
+)
 _WORDS = ("accuracy", "balanced", "absolute")
 
 

@@ -69,11 +69,16 @@ def export(
     ] = None,
     reasons: Annotated[
         int,
-        typer.Option(min=0, metavar="N", help="Columns with the codes of reasons in the SQL."),
+        typer.Option(
+            min=0, metavar="N", help="Number of reasons per row, as columns of codes in the SQL."
+        ),
     ] = 0,
     favourable: Annotated[
         str | None,
-        typer.Option(metavar="CLASS", help="Outcome that rows lack (regression: high or low)."),
+        typer.Option(
+            metavar="CLASS",
+            help="Favourable class: reasons say what kept a row from it (regression: high or low).",
+        ),
     ] = None,
     reason_codes: Annotated[
         Path | None,

@@ -40,8 +40,7 @@ def learn(
     file: Annotated[
         Path,
         typer.Argument(
-            help="CSV, Parquet, JSON lines, ARFF or Excel; - for standard input. With --instances, "
-            "a folder of such files or a DuckDB database.",
+            help="CSV, Parquet, JSON lines, ARFF or Excel; - for standard input.",
             show_default=False,
         ),
     ],

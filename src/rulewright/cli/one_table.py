@@ -44,6 +44,7 @@ from rulewright.data import (
     Table,
     Target,
     Task,
+    Units,
     open_table,
 )
 from rulewright.evidence import figures_of
@@ -178,7 +179,10 @@ class OneTable:
         """Print a summary of the training data."""
         asked = self.request
         features = f"{len(table.columns)} features, target {escape_line(asked.target)}"
-        console.print(f"{asked.file}: {self.count(table)} rows, {features}")
+        groups = (
+            "" if table.groups is None else f" in {Units(table.n_rows, table.groups).n:,} groups"
+        )
+        console.print(f"{asked.file}: {self.count(table)} rows{groups}, {features}")
         if numbers and asked.learner.task is None:
             console.print("the target is numeric; --task classification treats it as classes")
         print_data(console, table, table.row_weights)

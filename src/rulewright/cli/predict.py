@@ -95,9 +95,7 @@ def predict(
     ] = None,
     reason_codes: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="TOML file with codes and texts of reasons ([[reason]])."
-        ),
+        typer.Option(metavar="FILE", help="TOML file with the codes and texts of reasons."),
     ] = None,
     chunk_rows: Annotated[
         int | None,

@@ -25,6 +25,7 @@ from .contract.base import RuleClassifier as RuleClassifier
 from .contract.base import RuleRegressor as RuleRegressor
 from .contract.base import ordered_target as ordered_target
 from .contract.base import positive_of_two as positive_of_two
+from .contract.evidence import count_evidence as count_evidence
 from .contract.parameters import CheckedByFit as CheckedByFit
 from .contract.parameters import Choice as Choice
 from .contract.parameters import Flag as Flag

@@ -109,13 +109,13 @@ def _pair_sums(
     return right, pairs
 
 
-def brier_by_time(answers: SurvivalAnswers) -> FloatArray:
-    """Return the Brier score at each time, weighted by the inverse probability of censoring."""
-    assert answers.survival is not None
-    return _brier_scores(answers, answers.survival)
+def brier_by_time(answers: SurvivalAnswers, other: FloatArray | None = None) -> FloatArray:
+    """Return the Brier score at each time, weighted by the inverse probability of censoring.
 
-
-def _brier_scores(answers: SurvivalAnswers, survival: FloatArray) -> FloatArray:
+    `other` is another survival for the rows (lines) and times (columns) of the answers.
+    """
+    survival = answers.survival if other is None else other
+    assert survival is not None
     grid = np.array(answers.times)
     times, events, weights = answers.truth, answers.events, answers.weights
     # Rows with an event at a time are no longer at risk of being censored then.
@@ -164,7 +164,7 @@ def measure_survival(answers: SurvivalAnswers) -> list[Measure]:
     if answers.survival is not None and answers.times:
         own = integrate(brier_by_time(answers), answers.times)
         whole = kaplan_meier(answers.truth, answers.events, weights).at(np.array(answers.times))
-        base = integrate(_brier_scores(answers, np.tile(whole, (len(weights), 1))), answers.times)
+        base = integrate(brier_by_time(answers, np.tile(whole, (len(weights), 1))), answers.times)
         text = "squared error of the survival, averaged over time; baseline: Kaplan-Meier"
         found.append(
             Measure("Integrated Brier score", own, math.nan, math.nan, base, "lower", text, "ibs")

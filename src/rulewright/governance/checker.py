@@ -36,7 +36,7 @@ def check(model, policy, certificate):
             raise WrongProof("the tree is too long")
         box = boxes.pop()
         if split >= 0:
-            boxes += [box & ~claim.splits[split], box & claim.splits[split]]
+            boxes += [box & half for half in claim.splits[split]]
             continue
         leaves += 1
         if all(box[part].any() for part in claim.parts) and not claim.closes(box):
@@ -120,7 +120,7 @@ class Claim:
             self.lines = [line for line in self.lines if line["column"] in named]
             self.start = np.zeros(len(self.start))
         self.make_cells([condition for _, condition in certificate["splits"]])
-        self.splits = [self.mask(condition, row, true) for row, condition in certificate["splits"]]
+        self.splits = [self.halves(condition, row) for row, condition in certificate["splits"]]
         self.tests, self.shares = [], certificate["shares"]
         rows = "b" if self.kind == "as_good_as" else self.rows
         self.regions = [self.body(self.region, row) for row in rows] if self.filters else []
@@ -186,6 +186,13 @@ class Claim:
             near &= i <= j if policy["direction"] == "increasing" else j <= i
         return np.array(allowed)[i[near]], np.array(allowed)[j[near]]
 
+    def halves(self, condition, row):
+        """Return where a condition is not true, and where it is; other columns keep all cells."""
+        holds = self.mask(condition, row, true)
+        others = np.ones(self.ends[-1], bool)
+        others[self.parts[self.names.index(condition["column"])]] = False
+        return ~holds, holds | others
+
     def mask(self, condition, row, told):
         """Return for which values of all variables a row makes a condition true, or false."""
         v = self.names.index(condition["column"])
@@ -240,7 +247,7 @@ class Claim:
         p = self.policy
         if self.changed:
             return high - low - p.get("tolerance", 0.0)
-        limit = p.get("at_most", 0.0)
+        limit = p.get("at_most", 0.0) * self.model.get("unit", 1.0)
         ends = {"never": (-math.inf, 0.0), "points_limit": (-limit, limit)}
         least, most = ends.get(self.kind, (p.get("low", -math.inf), p.get("high", math.inf)))
         return max(high - most, least - low)

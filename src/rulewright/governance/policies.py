@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 from rulewright.data import label_of, offer_names
-from rulewright.model import ClassModel, RuleModel
+from rulewright.model import ClassModel, RuleCard, RuleModel
 from rulewright.rules import Conjunction, Formula, parse_formula
 
 if TYPE_CHECKING:
@@ -246,6 +246,11 @@ class Equal(Policy):
     def named_columns(self) -> tuple[str, ...]:
         """The protected columns."""
         return tuple(self.columns)
+
+
+def point_size(model: RuleModel) -> float:
+    """Return the value of a point in log-odds: cards have points of their own."""
+    return model.unit if isinstance(model, RuleCard) else 1.0
 
 
 KINDS: dict[str, type[Policy]] = {

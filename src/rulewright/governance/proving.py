@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rulewright.data import label_of
-from rulewright.governance.policies import Policy
+from rulewright.governance.policies import PointsLimit, Policy, point_size
 from rulewright.governance.proofs.prover import decide
 from rulewright.governance.proofs.spaces import SLACK, Space, Value
 from rulewright.html import escape_line
@@ -153,9 +153,10 @@ def _prove(model: RuleModel, policy: Policy, time_limit: float) -> Proof:
     space, found = decide(model, policy, time_limit)
     rows = tuple(_table_values(space, row) for row in found.rows)
     answers = _predictions(model, space, rows, found.excess) if rows else ()
-    seconds = time.monotonic() - start
+    size = point_size(model) if isinstance(policy, PointsLimit) else 1.0
+    excess, seconds = found.excess / size, time.monotonic() - start
     return Proof(
-        policy, found.state, found.certificate, rows, answers, found.excess, found.n_boxes, seconds
+        policy, found.state, found.certificate, rows, answers, excess, found.n_boxes, seconds
     )
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from rulewright.data import label_of, offer_names, read_like
 from rulewright.explain import RuleTerm, additive_terms, model_of
+from rulewright.governance.policies import point_size
 from rulewright.model import AdditiveRules, ClassModel, DecisionList, RegressionRules, value_text
 from rulewright.rules import Adds, write_number
 
@@ -309,6 +310,7 @@ def _state(
     before = goal.distance(scores)
     changed = [scores - group.effects(table) for group in groups]
     amounts = np.array([before - goal.distance(one) for one in changed]).reshape(-1, len(table))
+    amounts /= point_size(model)
     flips = np.array([goal.reached(one) for one in changed]).reshape(-1, len(table))
     unit = "points" if isinstance(model, ClassModel) else ""
     ordered = np.argsort(-np.round(amounts, 9), axis=0, kind="stable")

@@ -18,7 +18,13 @@ from rulewright.evidence import (
 )
 from rulewright.explain import ColumnSteps, Step, merge_column_steps
 from rulewright.html import cut_line, draw_bar, draw_move
-from rulewright.model import AdditiveRules, RegressionRules, class_of_interest, escape_line
+from rulewright.model import (
+    AdditiveRules,
+    RatioRules,
+    RegressionRules,
+    class_of_interest,
+    escape_line,
+)
 from rulewright.report.figures import N_LOOKS, Axis, ChartLine, LineChart
 
 if TYPE_CHECKING:
@@ -81,6 +87,9 @@ class Scores:
     def of(cls, model: RuleModel, target: str, found: ColumnSteps) -> Scores:
         """Choose the class of interest, or with several classes the ones that the column moves."""
         names = [cut_line(name, 20) for name in model.head_names]
+        if isinstance(model, RatioRules):
+            unit = f"change of the logarithm of the {model.quantity}"
+            return cls(unit, "observed rate", [""], [None], np.ones((1, 1)))
         if not names:
             unit = f"change of {cut_line(target, 22) if target else 'the prediction'}"
             return cls(unit, f"mean {target or 'target'}", [""], [None], np.ones((1, 1)))

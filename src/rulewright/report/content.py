@@ -60,6 +60,10 @@ _NOTED = {
 }
 
 
+_MEASURES = {"counts": "Observed rate", "survival": "Excess events per row"}
+"""What is counted where rules apply, of targets that are no plain numbers."""
+
+
 @dataclass(frozen=True)
 class Panel:
     """The what-if panel, or the reason for its absence in `refusal`."""
@@ -78,6 +82,7 @@ class Content:
     kind: str
     target: str
     headline: str
+    measure: str
     cautions: list[str]
     numbers: dict[int, int]
     odds: list[str]
@@ -159,6 +164,7 @@ def content_of(
         kind=title_of(model),
         target=target,
         headline=headline(model, target, measured, answers),
+        measure=_MEASURES.get(model.task, ""),
         cautions=cautions(model, answers),
         numbers=dict(enumerate(model.numbers)),
         odds=[cells.get("odds", "") for cells in rule_cells(model, range(len(model.rules)))],

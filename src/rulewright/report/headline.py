@@ -47,7 +47,8 @@ def headline(
 def _what(model: RuleModel, target: str) -> str:
     names = [cut_line(name, 24) for name in model.head_names]
     if not names:
-        return f"Predicts {target or 'a number'}"
+        words = {"counts": "a rate", "survival": "the time until an event"}
+        return f"Predicts {target or words.get(model.task, 'a number')}"
     if len(names) > _NAMED_CLASSES:
         return f"Predicts {target or 'one of'} {'as one of ' if target else ''}{len(names)} classes"
     listed = " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
@@ -77,9 +78,23 @@ def _class_figures(model: RuleModel, answers: Answers, found: dict[str, Measure]
     return parts
 
 
+_NUMBER_FIGURES = {
+    "mae": "mean absolute error",
+    "r2": "R2",
+    "d2": "deviance explained",
+    "concordance": "concordance",
+    "pinball_loss": "pinball loss",
+}
+
+
 def _number_figures(found: dict[str, Measure]) -> Sequence[str]:
     parts = []
-    for key, what in (("mae", "mean absolute error"), ("r2", "R2")):
+    names = {
+        "d2": "deviance explained",
+        "concordance": "concordance",
+        "pinball_loss": "pinball loss",
+    }
+    for key, what in (("mae", "mean absolute error"), ("r2", "R2"), *names.items()):
         if key in found and math.isfinite(found[key].value):
             one, base = found[key], ""
             if key == "mae":

@@ -101,6 +101,8 @@ def _draw_left_out(model: RuleModel) -> list[LineChart]:
     counted = "rules and linear terms" if size.get("linear") else "rules"
     if model.head_names:
         return _sizes(np.arange(len(losses)), losses, chosen, "log-loss", counted)
+    if model.task != "regression" or model.summary["settings"].get("loss", "squared") != "squared":
+        return _sizes(np.arange(len(losses)), losses, chosen, "loss of a row", counted)
     unit = size.get("unit")  # older models do not know it: their errors are relative
     errors, name = np.sqrt(np.maximum(losses, 0.0)), "RMSE"
     if unit is None:

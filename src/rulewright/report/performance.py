@@ -31,6 +31,7 @@ from rulewright.report.curves import (
     risk_curve,
     roc_curves,
 )
+from rulewright.report.event_curves import event_drawings
 from rulewright.report.figures import Axis, ChartLine, LineChart, percent_text
 from rulewright.trust import ThresholdTable, certify_held_out, tabulate_thresholds
 
@@ -86,7 +87,9 @@ def performance(answers: Answers, *, fresh: bool, target: str = "") -> Performan
     """
     if isinstance(answers, ClassAnswers):
         return _of_classes(answers, fresh=fresh)
-    drawings = [predictions_graph(answers, target), residuals_graph(answers, target)]
+    drawings = event_drawings(answers)
+    if drawings is None:
+        drawings = [predictions_graph(answers, target), residuals_graph(answers, target)]
     return Performance(answers.origin, len(answers.truth), measures(answers), drawings)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from rulewright.data import DataError, optional
+from rulewright.data import DataError, Table, optional
 from rulewright.estimators import MLRulesClassifier, check_parameters
 from rulewright.scale.coding import in_memory
 from rulewright.scale.mlrules import PartedMLRules
@@ -81,6 +81,8 @@ def fit_partitions(
     for name, value in (("sample_rows", sample_rows), ("rows_per_part", rows_per_part)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ValueError(f"{name}={value!r} must be a whole number >= 1")
+    for part in X if isinstance(X, list | tuple) else [X]:
+        _refuse_groups(part.groups if isinstance(part, Table) else None)
     n_threads = count_threads(estimator.n_jobs)
     reading = PartReading(
         estimator.TASK,
@@ -198,6 +200,14 @@ def on_dask(estimator: Any, client: Any = None, *, sample_rows: int = SAMPLE_ROW
     return OnDask(estimator, client, sample_rows=sample_rows)
 
 
+def _refuse_groups(groups: Any) -> None:
+    if groups is not None:
+        raise DataError(
+            "groups: fits on partitions cannot keep groups of rows whole. Fit in memory, on a "
+            "sample of whole groups if the data are too large."
+        )
+
+
 class OnDask(
     BaseEstimator,  # type: ignore[misc]
 ):
@@ -232,11 +242,7 @@ class OnDask(
         -------
         self
         """
-        if groups is not None:
-            raise DataError(
-                "groups: fits on partitions cannot keep groups of rows whole. Fit in memory, on a "
-                "sample of whole groups if the data are too large."
-            )
+        _refuse_groups(groups)
         self.estimator_ = fit_partitions(
             clone(self.estimator),
             X,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.encoding import PackedCovers
-from rulewright.model import AdditiveRules, DecisionList, RegressionRules, units_of
+from rulewright.model import AdditiveRules, DecisionList, RegressionRules, RuleCard, units_of
 from rulewright.rules import Adds, Coverage, NumberCoverage, Rule, Says
 from rulewright.weighting import Isotonic
 from rulewright.workbench.points import (
@@ -353,6 +353,7 @@ def _first_rules(groups: Groups) -> IntArray:
 
 FORMS: dict[type[RuleModel], type[EditableForm]] = {
     AdditiveRules: AdditiveForm,
+    RuleCard: AdditiveForm,
     RegressionRules: NumberForm,
     DecisionList: ListForm,
 }

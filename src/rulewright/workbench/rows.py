@@ -56,16 +56,18 @@ class SessionRows:
         nothing = np.zeros(given.n_rows, dtype=np.int32)
         labels: IntArray = nothing if self.has_numbers else self.given.labels
         final = np.zeros(given.n_rows, dtype=np.bool_)
-        for label in np.unique(labels).tolist() if holdout else ():
-            own = np.flatnonzero(labels == label)
-            final[random.permutation(own)[: round(holdout * len(own))]] = True
+        units = given.units
+        of_units = units.labels(labels)
+        for label in np.unique(of_units).tolist() if holdout else ():
+            own = np.flatnonzero(of_units == label)
+            final[units.rows(random.permutation(own)[: round(holdout * len(own))])] = True
         self.used: Any = given.take(np.flatnonzero(~final))
         self.final: Any = given.take(np.flatnonzero(final)) if final.any() else None
-        labels = labels[~final]
+        labels, groups = labels[~final], self.used.groups
         folds = (
-            number_folds(len(labels), cv, np.arange(len(labels)), random)
+            number_folds(len(labels), cv, np.arange(len(labels)), random, groups)
             if self.has_numbers
-            else assign_folds(labels, cv, random)
+            else assign_folds(labels, cv, random, groups=groups)
         )
         if folds is None:
             raise DataError(
@@ -160,7 +162,9 @@ class SessionRows:
 def judge_rows(rows: Any, model: RuleModel, scores: FloatArray) -> Answers:
     """Put the answers that follow from scores together with what is true."""
     if not isinstance(model, ClassModel):
-        return NumberAnswers("rows of the session", rows.numbers, scores, rows.weights)
+        of_rows = rows.numbers, scores, rows.weights
+        return NumberAnswers("rows of the session", *of_rows, groups=rows.groups)
     chances, chosen = model.probabilities(scores), model.decide(scores)
     names = model.class_names
-    return ClassAnswers("rows of the session", names, rows.labels, chances, chosen, rows.weights)
+    known = names, rows.labels, chances, chosen, rows.weights
+    return ClassAnswers("rows of the session", *known, groups=rows.groups)

@@ -73,13 +73,19 @@ def reproduce(
 
 
 def _reproduce_all(extent: Extent, options: RunOptions) -> list[str]:
-    """Reproduce everything within the budget; return what has no figures."""
+    """Reproduce everything within the budget; return what has no figures.
+
+    Each table may take an equal share of the time that is left, so that all of them proceed.
+    """
     begun, failed = time.monotonic(), []
-    for name in (*REPRODUCTIONS, PAPERS):
+    names = (*REPRODUCTIONS, PAPERS)
+    for place, name in enumerate(names):
         spent = (time.monotonic() - begun) / 60
-        left = None if options.budget is None else max(0.0, options.budget - spent)
+        share = None
+        if options.budget is not None:
+            share = max(0.0, options.budget - spent) / max(1, len(names) - 1 - place)
         try:
-            _reproduce(name, extent, replace(options, budget=left))
+            _reproduce(name, extent, replace(options, budget=share))
         except (ValueError, typer.Exit) as error:
             failed.append(name)
             typer.echo(f"{name}: {error or 'no trial has figures'}", err=True)

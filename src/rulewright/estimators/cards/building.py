@@ -24,6 +24,7 @@ class PointedRules(NamedTuple):
     bodies: Sequence[Formula]
     coverages: Sequence[Coverage]
     found: FoundPoints
+    shrinkage: float = 1.0
 
 
 def make_card(
@@ -41,7 +42,7 @@ def make_card(
         starts = [-float(np.log(rows.total_weight + 1.0))] * len(rows.classes)
     units = [card.found.unit for card in cards.values() if card.found.unit > 0]
     unit = scale.unit if scale is not None else (units or [1.0])[0]
-    for label, (bodies, coverages, found) in cards.items():
+    for label, (bodies, coverages, found, _) in cards.items():
         starts[label], points = found.intercept, found.points.tolist()
         if len(cards) == 1 and scale is not None:
             start = scale.start_of(found.intercept)
@@ -56,21 +57,20 @@ def make_card(
         ]
     if len(rows.classes) == 2:
         summary = {**summary, "positive_class": class_names(rows.classes)[label]}
-    notes = {**summary, "card": _figures([card.found for card in cards.values()], rows)}
+    notes = {**summary, "card": _figures([*cards.values()], rows)}
     given = tuple(starts), tuple(rules), notes
     model = RuleCard(rows.schema, rows.classes, *given, unit=unit, start=start)
     return _with_totals(model, rows) if len(rows.classes) == 2 else model
 
 
-def _figures(found: Sequence[FoundPoints], rows: TrainingSet) -> dict[str, Any]:
+def _figures(cards: Sequence[PointedRules], rows: TrainingSet) -> dict[str, Any]:
     """Return loss, lower bound and gap per row, summed over the cards."""
-    loss, bound = (sum(values) / rows.total_weight for values in zip(*_ends(found), strict=True))
-    nodes = sum(one.n_nodes for one in found)
-    return {"loss": loss, "bound": bound, "gap": max(0.0, loss - bound), "nodes": nodes}
-
-
-def _ends(found: Sequence[FoundPoints]) -> list[tuple[float, float]]:
-    return [(one.loss, one.bound) for one in found]
+    loss = sum(card.found.loss for card in cards) / rows.total_weight
+    bound = sum(card.found.bound for card in cards) / rows.total_weight
+    nodes = sum(card.found.n_nodes for card in cards)
+    gap = max(0.0, loss - bound)
+    shrinkage = min(card.shrinkage for card in cards)
+    return {"loss": loss, "bound": bound, "gap": gap, "nodes": nodes, "shrinkage": shrinkage}
 
 
 def _with_totals(model: RuleCard, rows: TrainingSet) -> RuleCard:

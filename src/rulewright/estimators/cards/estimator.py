@@ -25,6 +25,7 @@ from rulewright.estimators.cards.supports import CardRows
 from rulewright.estimators.contract.base import positive_of_two
 from rulewright.estimators.contract.constrained import ConstrainedClassifier
 from rulewright.estimators.contract.parameters import CheckedByFit, Flag, Integer, Parameter, Real
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.finishing.after_fit import with_probabilities
 from rulewright.estimators.folds.folds import choosing_rows
 from rulewright.model import RuleCard
@@ -83,7 +84,12 @@ class RuleCardClassifier(ConstrainedClassifier[RuleCard]):
         "Largest points of an item, up or down. By default 5; with a scale, 1,000.",
         default=None,
     )
-    max_conditions: int = Parameter(Integer(1), "Maximum number of conditions per item.", default=2)
+    max_conditions: int = Parameter(
+        Integer(1),
+        "Maximum number of conditions per item. Conjunctions lower the training loss, but on small "
+        "tables they overfit.",
+        default=1,
+    )
     max_range: int | None = Parameter(
         Integer(1, optional=True),
         "Maximum difference of the highest and the lowest total; by default there is no limit.",
@@ -122,12 +128,15 @@ class RuleCardClassifier(ConstrainedClassifier[RuleCard]):
         Real(0),
         "Minimum gain of each further condition of an item, as a share of the logarithm of the "
         "number of possible conditions.",
-        default=0.2,
+        default=2.0,
+    )
+    shrink: bool = Parameter(
+        Flag(),
+        "Whether to lower the value of a point by what the choice of the items has gained on the "
+        "training rows; of two classes only.",
+        default=True,
     )
     missing_conditions: bool = Parameter(Flag(), 'Whether items may be "is missing".', default=True)
-    beam_width: int = Parameter(
-        Integer(1), "Number of cards that the search keeps while it adds items.", default=5
-    )
     max_nodes: int = Parameter(
         Integer(0),
         "Maximum number of nodes of branch and bound per card. If they do not suffice, the gap is "
@@ -148,16 +157,22 @@ class RuleCardClassifier(ConstrainedClassifier[RuleCard]):
         if len(rows.classes) == 2:
             labels = [positive_of_two(self.positive_class, rows)]
         cards: dict[int, Card] = {}
-        for label in labels * (1 + (len(labels) > 1 and scale is None)):
-            if len(cards) == len(labels) and not settings.unit:  # once more, with the same unit
-                unit = _middle_unit(cards)
-                settings = replace(settings, unit=unit, max_points=MANY_POINTS)
-            given = CardRows(sample.labels == label, sample.weights)
-            search = CardSearch(binned, limits, given, settings, lambda: None)
-            card = search.run()
-            if sample is not rows:
-                card = search.refit(card, rows.table, CardRows(rows.labels == label, rows.weights))
-            cards[label] = _turn_up(card, search)
+        passes = labels * (1 + (len(labels) > 1 and scale is None))
+        n_items = self.max_rules * len(passes)
+        with progress_bar("adding items", n_items, bool(self.verbose)) as advance:
+            for label in passes:
+                if len(cards) == len(labels) and not settings.unit:  # once more, with one unit
+                    unit = _middle_unit(cards)
+                    settings = replace(settings, unit=unit, max_points=MANY_POINTS)
+                given = CardRows(sample.labels == label, sample.weights)
+                search = CardSearch(binned, limits, given, settings, advance)
+                card = _turn_up(search.run(), search)
+                if sample is not rows:
+                    own = CardRows(rows.labels == label, rows.weights)
+                    card = search.refit(card, rows.table, own)
+                if self.shrink and len(labels) == 1:
+                    card = search.shrink(card)
+                cards[label] = card
         model = self._model(rows, cards, constraints, scale)
         return cast("RuleCard", with_probabilities(model, rows, None, None))
 
@@ -173,7 +188,6 @@ class RuleCardClassifier(ConstrainedClassifier[RuleCard]):
             l2=self.l2,
             condition_cost=self.condition_cost,
             unit=0.0 if scale is None else scale.unit,
-            beam_width=self.beam_width,
             max_nodes=self.max_nodes,
             needed=frozenset(find_places(schema, "use_columns", self.use_columns or ())),
             signs=read_signs(schema, self.signs),
@@ -210,7 +224,9 @@ class RuleCardClassifier(ConstrainedClassifier[RuleCard]):
             for label, card in cards.items()
         }
         found = {
-            label: PointedRules([item.body for item in card.items], counted[label], card.found)
+            label: PointedRules(
+                [item.body for item in card.items], counted[label], card.found, card.shrinkage
+            )
             for label, card in cards.items()
         }
         return make_card(rows, found, scale, self._summary(rows, constraints))
@@ -225,7 +241,8 @@ def _turn_up(card: Card, search: CardSearch) -> Card:
         if opposite is not None and opposite.may_rise:
             intercept += card.found.unit * int(points[k])
             items[k], points[k] = opposite, -points[k]
-    return Card(tuple(items), card.found._replace(points=points, intercept=intercept))
+    found = card.found._replace(points=points, intercept=intercept)
+    return card._replace(items=tuple(items), found=found)
 
 
 def _middle_unit(cards: Mapping[int, Card]) -> float:

@@ -147,6 +147,16 @@ class SingleConditions:
         # Ties stay ties.
         return np.asarray(np.round(gains, 9 - _digits(float(gains.max(initial=0.0)))))
 
+    def count_possible(self, weight_steps: StatArray, is_positive: BoolArray) -> int:
+        """Count the conditions that cover some rows; those of equal counts by class count once."""
+        stats = np.column_stack([weight_steps, weight_steps * is_positive])
+        histogram = histogram_of(self.binned, None, stats)
+        zero = np.zeros((1, 2), dtype=histogram.dtype)
+        sums = np.concatenate([zero, np.cumsum(histogram, axis=0)])
+        covered = (sums[self.high] - sums[self.low])[~self.mirrors]
+        inside = (covered[:, 0] > 0) & (covered[:, 0] < weight_steps.sum())
+        return len(np.unique(covered[inside], axis=0))
+
     def grown(self, place: int) -> GrownCondition:
         """Return a condition in the words of the search."""
         op, code = int(self.operators[place]), int(self.codes[place])

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
     from rulewright.data import Table
     from rulewright.encoding import BinnedColumns
-    from rulewright.kernels import FloatArray, FoundPoints, Limits
+    from rulewright.kernels import FloatArray, FoundPoints, IntArray, Limits
+
+BEAM_WIDTH = 5
+"""Supports that the search keeps while it adds items."""
 
 MOST_CHILDREN = 8
 """Items that are fitted for each support of the beam."""
@@ -42,6 +45,9 @@ MOST_SWAPPED = 3
 MOST_ROUNDS = 10
 """Rounds of swaps."""
 
+LEAST_KEPT = 0.1
+"""Share of the value of a point that is kept at least."""
+
 SAME = 1e-9
 """A loss that is lower by a smaller share is the same."""
 
@@ -58,17 +64,20 @@ class CardSettings:
     l2: float
     condition_cost: float
     unit: float
-    beam_width: int
     max_nodes: int
     needed: frozenset[int]
     signs: dict[int, int]
 
 
 class Card(NamedTuple):
-    """Items with their integer points, the value of a point and the intercept in log-odds."""
+    """Items with their integer points, the value of a point and the intercept in log-odds.
+
+    `shrinkage` is what the best value of a point on training rows was multiplied by.
+    """
 
     items: tuple[Item, ...]
     found: FoundPoints
+    shrinkage: float = 1.0
 
     @property
     def loss(self) -> float:
@@ -89,8 +98,8 @@ class CardSearch:
         Classes and weights.
     settings : CardSettings
         Settings.
-    check : callable
-        Called now and then; may raise an exception to end the search.
+    advance : callable
+        Called before each item is added.
     """
 
     def __init__(
@@ -99,11 +108,12 @@ class CardSearch:
         limits: Limits,
         rows: CardRows,
         settings: CardSettings,
-        check: Callable[[], None],
+        advance: Callable[[], None],
     ) -> None:
-        self.binned, self.rows, self.settings, self.check = binned, rows, settings, check
+        self.binned, self.rows, self.settings, self.advance = binned, rows, settings, advance
         self.single = SingleConditions(binned, limits)
         self._items: dict[tuple[object, ...], Item] = {}
+        self.n_possible = self.single.count_possible(rows.weight_steps, rows.is_positive)
         self.charge = settings.condition_cost * np.log(max(len(self.single), 2))
 
     def run(self) -> Card:
@@ -115,6 +125,26 @@ class CardSearch:
         for support in others:
             best = self._better(support, best)
         return self._swap_points(best)
+
+    def shrink(self, card: Card) -> Card:
+        """Lower the value of a point by what the choice of the items has gained.
+
+        Chance alone lowers twice the loss by about 2 ln p for each condition that is chosen from p
+        (the risk inflation of Foster and George). The rest of the gain is kept.
+        """
+        support, found = self._support_of(card.items), card.found
+        gain = 2 * (Support.start(self.rows, self.settings.l2).loss - found.loss)
+        used = [item for item, z in zip(card.items, found.points.tolist(), strict=True) if z]
+        n_conditions = sum(len(item.found.grown) for item in used)
+        by_chance = 2 * np.log(max(self.n_possible, 2)) * n_conditions
+        kept = max(1 - by_chance / gain, LEAST_KEPT) if gain > 0 else 1.0
+        unit, points = found.unit * kept, found.points
+        if self.settings.unit:  # the scale fixes the value of a point, so points are smaller
+            points = self._round(support, np.inf, self.settings.unit / kept).points
+            unit = self.settings.unit
+        fitted = self._fix(support, points, unit)
+        found = found._replace(points=points, unit=unit, intercept=fitted.intercept)
+        return card._replace(found=found, shrinkage=kept)
 
     def refit(self, card: Card, table: Table, rows: CardRows) -> Card:
         """Find the points of the same items on other rows."""
@@ -129,7 +159,7 @@ class CardSearch:
         settings = self.settings
         beam = [Support.start(self.rows, settings.l2)]
         for size in range(settings.max_rules):
-            self.check()
+            self.advance()
             found = [
                 child
                 for parent in beam
@@ -137,7 +167,7 @@ class CardSearch:
             ]
             if not found:
                 break
-            beam = best_of(found, settings.beam_width)
+            beam = best_of(found, BEAM_WIDTH)
         return beam
 
     def _children(self, parent: Support, n_left: int, n: int) -> Iterator[Support]:
@@ -200,7 +230,6 @@ class CardSearch:
     def _swap_real(self, support: Support) -> Support:
         """Replace items while that lowers the loss of real responses."""
         for _ in range(MOST_ROUNDS):
-            self.check()
             found = best_of([support, *self._swaps(support)], 1)[0]
             if not found.loss < support.loss * (1 - SAME):
                 break
@@ -217,7 +246,6 @@ class CardSearch:
     def _swap_points(self, best: Card) -> Card:
         """Replace items while that gives a better card."""
         for _ in range(MOST_ROUNDS):
-            self.check()
             support = self._support_of(best.items)
             found = best
             for other in best_of(list(self._swaps(support)), 2 * MOST_SWAPPED):
@@ -241,7 +269,20 @@ class CardSearch:
         found = self._round(support, best.loss)
         return Card(support.items, found) if found.loss < least else best
 
-    def _round(self, support: Support, cutoff: float) -> FoundPoints:
+    def _fix(self, support: Support, points: IntArray, unit: float) -> FoundPoints:
+        """Fit the intercept to given points and their value."""
+        limits = PointLimits(
+            lowest=points,
+            highest=points,
+            max_items=len(points),
+            l2=self.settings.l2,
+            unit=unit,
+            max_nodes=0,
+        )
+        groups = support.covers, support.positives, support.negatives
+        return kernels.solve_points(*groups, limits)
+
+    def _round(self, support: Support, cutoff: float, unit: float | None = None) -> FoundPoints:
         """Find the integer points of a support."""
         settings, most = self.settings, self.settings.max_points
         ends = [(-most * item.may_fall, most * item.may_rise) for item in support.items]
@@ -261,7 +302,7 @@ class CardSearch:
                 max_items=len(support.items),
                 max_range=-1 if settings.max_range is None else settings.max_range,
                 l2=settings.l2,
-                unit=settings.unit,
+                unit=settings.unit if unit is None else unit,
                 max_nodes=settings.max_nodes,
                 cutoff=cutoff,
             ),

@@ -137,11 +137,13 @@ class HeldOutRows:
     def _choose(self, counts: FloatArray) -> IntArray:
         """Choose the sizes where each row counts so often."""
         assert self.size.losses is not None
+        assert self.size.answers is not None
+        n_outputs, losses = self.size.answers.shape[-1], self.size.losses
         if self.groups is None:
-            return choose_sizes(self.size.losses, self.weights * counts, self.how)
-        losses, weights = pool_groups(self.size.losses, self.weights, self.groups)
+            return choose_sizes(losses, self.weights * counts, self.how, n_outputs)
+        losses, weights = pool_groups(losses, self.weights, self.groups)
         _, first = np.unique(self.groups, return_index=True)  # groups are resampled as a whole
-        return choose_sizes(losses, weights * counts[:, first], self.how)
+        return choose_sizes(losses, weights * counts[:, first], self.how, n_outputs)
 
     def repeat_answers(self, size: int, model: AdditiveRules | RegressionRules) -> list[Answers]:
         """Return the answers of a size by each repetition."""

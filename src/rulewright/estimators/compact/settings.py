@@ -127,9 +127,10 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
     size: str = Parameter(
         Choice(SIZE_CHOICES),
         'Number of rules. "cv" picks it by cross-validation: up to eight rules, or more if fewer '
-        'would lose a tenth of the gain over no rules. "one-se" takes the smallest model within '
-        'one standard error of the best. "max" adds rules up to `max_rules` while each gains '
-        "`min_gain`. With fewer than 50 rows there is no cross-validation.",
+        "would lose a tenth of the gain over no rules (0.5 % with more than two classes). "
+        '"one-se" takes the smallest model within one standard error of the best. "max" adds rules '
+        "up to `max_rules` while each gains `min_gain`. With fewer than 50 rows there is no "
+        "cross-validation.",
         default="cv",
     )
     cv: Any = Parameter(

@@ -26,12 +26,13 @@ if TYPE_CHECKING:
     from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import BoolArray, FloatArray, IntArray
 
-KEPT_GAIN, CLEAR_KEPT_GAIN = 0.9, 0.95
-"""Share of the largest gain over no rules that the chosen size keeps; more if clear."""
+KEPT_GAIN, CLEAR_KEPT_GAIN, KEPT_OF_MANY = 0.9, 0.95, 0.995
+"""Share of the largest gain over no rules that the chosen size keeps; more if clear, and nearly all
+with more than two classes: a small part of the gain is then a large part of the remaining loss."""
 
-LARGEST_RISE = 0.05
-"""Share by which the loss may exceed the lowest one: with many classes, or hardly any noise, a
-small part of the gain is a large part of the loss that remains."""
+LARGEST_RISE, RISE_OF_MANY = 0.05, 0.01
+"""Share by which the loss may exceed the lowest one, and with more than two classes: where there is
+hardly any noise, a small part of the gain is a large part of the loss that remains."""
 
 READABLE, ALIKE = 8, 0.5
 """Rules that a reader takes in at a glance, and standard errors within which losses are similar."""
@@ -211,12 +212,16 @@ class FoldRuns(NamedTuple):
     def choose_size(self, rows: LearningRows[Any], how: str, cap: int) -> Size:
         """Choose the number of rules; "max" is the cap."""
         losses = self.losses
-        n_rules = cap if how == "max" else choose_size(losses, rows.weights, how, rows.groups)
-        answers = [
+        parts = [
             folds.scatter([one.answers for one in own], axis=1)
             for own, folds in zip(self.paths, self.repeats, strict=True)
         ]
-        return Size(n_rules, losses, np.array(answers), self.variant)
+        answers = np.array(parts)
+        n_outputs = answers.shape[-1]
+        n_rules = (
+            cap if how == "max" else choose_size(losses, rows.weights, how, rows.groups, n_outputs)
+        )
+        return Size(n_rules, losses, answers, self.variant)
 
 
 def choose_runs(kinds: Sequence[FoldRuns], rows: LearningRows[Any], how: str, cap: int) -> FoldRuns:
@@ -263,23 +268,31 @@ def join_losses(paths: Sequence[Sequence[FoldPath]], repeats: Sequence[Folds]) -
 
 
 def choose_size(
-    losses: FloatArray, weights: FloatArray, how: str = "cv", groups: Groups | None = None
+    losses: FloatArray,
+    weights: FloatArray,
+    how: str = "cv",
+    groups: Groups | None = None,
+    n_outputs: int = 2,
 ) -> int:
     """Return the number of rules by the out-of-fold losses (sizes, rows).
 
-    "cv" is the smallest size that keeps most of the largest gain over no rules, but not less than
-    the best of up to `READABLE` rules: where the gain is certain, the smallest that keeps nearly
-    all of it, otherwise the largest whose loss is alike, because models of all rows profit from
-    more rules than models of folds. "one-se" is the smallest size within one standard error of
-    the best.
+    "cv" is the smallest size that keeps most of the largest gain over no rules (with more than two
+    outputs nearly all of it), but not less than the best of up to `READABLE` rules: where the gain
+    is certain, the smallest that keeps nearly all of it, otherwise the largest whose loss is alike,
+    because models of all rows profit from more rules than models of folds. "one-se" is the smallest
+    size within one standard error of the best.
     """
     seen = ~np.isnan(losses[0])
     losses, weights = pool_groups(losses[:, seen], weights[seen], pick(groups, seen))
     means = np.average(losses, axis=1, weights=weights)
-    return _apply_rule(means, lambda best: standard_errors(losses - losses[best], weights), how)
+    return _apply_rule(
+        means, lambda best: standard_errors(losses - losses[best], weights), how, n_outputs
+    )
 
 
-def choose_sizes(losses: FloatArray, weights: FloatArray, how: str = "cv") -> IntArray:
+def choose_sizes(
+    losses: FloatArray, weights: FloatArray, how: str = "cv", n_outputs: int = 2
+) -> IntArray:
     """Return the number of rules for many weightings (weightings, rows) of the same losses."""
     totals = weights.sum(axis=1, keepdims=True)
     means, squared = weights @ losses.T / totals, weights**2
@@ -292,12 +305,14 @@ def choose_sizes(losses: FloatArray, weights: FloatArray, how: str = "cv") -> In
             spread += gaps * (gaps * none[k] - 2 * (first[k] - first[k, best]))
             return np.asarray(np.sqrt(np.maximum(spread, 0.0)) / totals[k])
 
-        return _apply_rule(means[k], errors, how)
+        return _apply_rule(means[k], errors, how, n_outputs)
 
     return np.array([choose(k) for k in range(len(weights))], dtype=np.int32)
 
 
-def _apply_rule(means: FloatArray, errors: Callable[[int], FloatArray], how: str) -> int:
+def _apply_rule(
+    means: FloatArray, errors: Callable[[int], FloatArray], how: str, n_outputs: int
+) -> int:
     """Choose a size by mean losses and the standard errors of their differences from one size."""
     if how == "one-se" or len(means) == 1:
         best = int(np.argmin(means))
@@ -306,7 +321,8 @@ def _apply_rule(means: FloatArray, errors: Callable[[int], FloatArray], how: str
     gain, from_best = means[0] - means[best], errors(best)
     least = float(means[1:].min())
     kept = CLEAR_KEPT_GAIN if from_best[0] <= CLEAR * gain else KEPT_GAIN
-    allowed = max(min((1 - kept) * (means[0] - least), LARGEST_RISE * least), 0.0)
+    kept, rise = (kept, LARGEST_RISE) if n_outputs <= 2 else (KEPT_OF_MANY, RISE_OF_MANY)
+    allowed = max(min((1 - kept) * (means[0] - least), rise * least), 0.0)
     enough = means <= least + allowed
     if from_best[0] <= CERTAIN * gain:
         readable = int(np.argmax(means <= means[0] - ALL_GAIN * gain))

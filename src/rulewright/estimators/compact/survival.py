@@ -8,6 +8,7 @@ import numpy as np
 
 from rulewright.data import DataError, SurvivalSet, SurvivalTarget
 from rulewright.estimators.compact.scored import CompactScores
+from rulewright.estimators.compact.settings import least_gain, ridge
 from rulewright.estimators.contract.parameters import Parameter, Reals
 from rulewright.evidence import SurvivalAnswers, answer_survival, concordance
 from rulewright.model import HazardRules
@@ -63,6 +64,8 @@ class CompactRulesSurvival(CompactScores[HazardRules]):
 
     TASK = "survival"
 
+    l2: float = ridge(default=10.0)
+    min_gain: float = least_gain(default=1.0)
     times: Any = Parameter(
         Reals(0),
         "Times at which text and exports give the survival; by default quartiles of the times of "

@@ -226,7 +226,7 @@ class Rounds:
         Share of the weight that rules are grown on; the rest prunes them.
     seed : int
         Seed of the splits.
-    units : Units
+    units : Units, optional
         Units of rows that a split keeps together.
     """
 
@@ -239,7 +239,7 @@ class Rounds:
         strata: IntArray,
         grow_share: float,
         seed: int,
-        units: Units,
+        units: Units | None = None,
     ) -> None:
         self.codes, self.grower, self.limits, self.loss = codes, grower, limits, loss
         self.strata, self.grow_share, self.seed = strata, grow_share, seed

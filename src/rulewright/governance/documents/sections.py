@@ -251,7 +251,7 @@ def _limits(known: Known) -> list[Block]:
            if rule.coverage.support < FEW_ROWS]  # fmt: skip
     if few:
         listed = ", ".join(map(str, sorted(few)))
-        found.append(f"Fewer than {FEW_ROWS} training rows support each of the rules {listed}.")
+        found.append(f"Rules with fewer than {FEW_ROWS} training rows: {listed}.")
     shares = class_shares(model)
     for name, share in zip(model.head_names if shares else (), shares or (), strict=True):
         if share < RARE:

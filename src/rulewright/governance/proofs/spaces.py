@@ -23,6 +23,7 @@ from rulewright.governance.policies import (
     Never,
     PointsLimit,
     Policy,
+    point_size,
 )
 from rulewright.governance.proofs.cells import Cells, make_cells
 from rulewright.model import AdditiveRules, ClassModel, DecisionList, RegressionRules, RuleModel
@@ -208,7 +209,8 @@ class Space:
         if isinstance(policy, Never):
             return -np.inf, 0.0
         if isinstance(policy, PointsLimit):
-            return -policy.at_most, policy.at_most
+            limit = policy.at_most * point_size(self.model)
+            return -limit, limit
         assert isinstance(policy, Bounds)
         low, high = policy.low, policy.high
         return -np.inf if low is None else low, np.inf if high is None else high

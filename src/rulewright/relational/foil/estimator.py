@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulewright.data import ColumnSchema, DataError, Table, TrainingSet, read_table
+from rulewright.data import (
+    ColumnSchema,
+    DataError,
+    Table,
+    TrainingSet,
+    read_groups,
+    read_weights,
+)
 from rulewright.estimators import (
     CheckedByFit,
     Flag,
@@ -21,6 +28,7 @@ from rulewright.estimators import (
     Real,
     WeightMeaning,
     check_parameters,
+    count_evidence,
     count_weights,
     decision_list,
     positive_of_two,
@@ -263,7 +271,8 @@ class RelationalFOILClassifier(RelationalClasses):
         rows = self._with_columns(relations, recipe, rows)
         rules = [(body, head) for (body, _), (_, head) in zip(bodies, found, strict=True)]
         default = self._order(rows)[-1]
-        self.model_ = decision_list(rows, rules, default=default, summary=self._summary(rows))
+        model = decision_list(rows, rules, default=default, summary=self._summary(rows))
+        self.model_ = count_evidence(model, rows)
         self.recipe_, self.n_features_in_ = recipe, relations.shape[1]
         return self
 
@@ -278,7 +287,10 @@ class RelationalFOILClassifier(RelationalClasses):
         """Return the instances' own columns with their classes; drop instances without weight."""
         self._check_target(table, y)
         target = self._target_of(table, y)
-        table = read_table(table, weights=sample_weight, groups=groups)
+        if sample_weight is not None:
+            table = replace(table, weights=read_weights(sample_weight, table.n_rows))
+        if groups is not None:
+            table = replace(table, groups=read_groups(groups, table.n_rows))
         rows = TrainingSet.of(count_weights(replace(table, target=target), meaning))
         return rows, rows.places
 

@@ -76,11 +76,11 @@ class CoxLoss(ScoreLoss):
     ) -> None:
         super().__init__(weights)
         self.events, own = events, events & (weights > 0)
+        self._times, self._entries = times, entries
         self.event_times, places = np.unique(times[own], return_inverse=True)
         self._event_rows, self._event_places = np.flatnonzero(own), places
         self.sums = np.bincount(places, weights[own], len(self.event_times)).astype(np.float64)
         self._last = np.searchsorted(self.event_times, times, side="right")
-        self._place = np.searchsorted(self.event_times, times, side="left")
         self._first = np.zeros(len(times), dtype=np.intp)
         if entries is not None:
             self._first = np.searchsorted(self.event_times, entries, side="right")
@@ -136,19 +136,25 @@ class CoxLoss(ScoreLoss):
         return np.asarray(super().own_curvature(scores, columns, h) - shared.sum(axis=1))
 
     def losses(self, scores: FloatArray) -> FloatArray:
-        """Return how well each row is predicted, by the baseline of the rows that are learned from.
+        """Return how well the event of each row is ranked: its term of the partial likelihood.
 
-        That is its part of the full likelihood: the cumulative hazard until its time and, if it has
-        an event, minus the logarithm of its hazard, which is proportional to exp(F) / S.
+        Rows that are not learned from are compared with each other, without weights: the hazards of
+        rows that are learned from are too low at late times, because the scores were fitted to who
+        is left. Rows without an event have no loss of their own.
         """
-        risk = self._risk(scores)
-        steps = np.concatenate([[0.0], np.cumsum(self.sums / risk.at_risk)])
-        relative = np.exp(np.minimum(scores - risk.top, 700.0))
-        found = relative * (steps[self._last] - steps[self._first])
-        if len(self.sums):
-            at = np.minimum(self._place, len(self.sums) - 1)
-            found[self.events] += (np.log(risk.at_risk[at]) - scores + risk.top)[self.events]
-        return np.asarray(found)
+        found = np.zeros(len(scores))
+        for side in (self.weights > 0, self.weights == 0):
+            rows = np.flatnonzero(side)
+            own = np.flatnonzero(side & self.events)
+            if len(own):
+                top = float(scores[rows].max())
+                weights = np.where(self.weights[rows] > 0, self.weights[rows], 1.0)
+                hazards = weights * np.exp(scores[rows] - top)
+                at_risk = _sum_from(self._times[rows], hazards, self._times[own])
+                if self._entries is not None:
+                    at_risk -= _sum_from(self._entries[rows], hazards, self._times[own])
+                found[own] = np.log(np.maximum(at_risk, 1e-300)) + top - scores[own]
+        return found
 
     def schoenfeld(
         self, column: FloatArray, scores: FloatArray
@@ -198,6 +204,13 @@ class CoxLoss(ScoreLoss):
         own: NDArray[np.intp] = self._event_rows
         found[own] -= risk.hazards[own] * ties.tied_first[self._event_places]
         return np.asarray(np.maximum(found, 0.0))
+
+
+def _sum_from(places: FloatArray, values: FloatArray, starts: FloatArray) -> FloatArray:
+    """Sum the values whose places are at each start or later."""
+    order = np.argsort(places, kind="stable")
+    left = np.concatenate([np.cumsum(values[order][::-1])[::-1], [0.0]])
+    return np.asarray(left[np.searchsorted(places[order], starts, side="left")])
 
 
 def _sum_ties(events: FloatArray, risk: _Risk) -> _TieSums:

@@ -47,7 +47,7 @@ def _mlrules() -> list[Item]:
                 f"mean error of {name}",
                 "mlrules-table1",
                 _error(name),
-                thesis.WHY.format("mlrules"),
+                thesis.NOTES.format("mlrules"),
             )
             for name in ("ML.G", "ML.N")
         ),

@@ -16,10 +16,10 @@ ACCURACY = "Accuracy in %"
 BASE = ("CN2", "RIPPER+opt", "C5.0", "RIPPER-opt", "CN2-WRAcc", "PART", "FOIL")
 """Learners of Tables 4.1 to 4.4; the stump has no rules."""
 STAND_IN = {"C5.0": "C4.5rules stands in for C5.0"}
-WHY = "[why](README.md#{})"
-"""Where results that may differ are explained by experiments."""
+NOTES = "[notes](README.md#{})"
+"""Where differences from the print are explained by experiments."""
 CLASSICS, RUMBLE, MOLECULES = (
-    WHY.format(part) for part in ("the-classics", "rumble", "molecules-and-pairs-of-drugs")
+    NOTES.format(part) for part in ("the-classics", "rumble", "molecules-and-pairs-of-drugs")
 )
 
 
