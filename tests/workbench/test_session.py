@@ -480,7 +480,7 @@ def test_edits_without_rows(session, loans, tmp_path):
     [
         (lambda s: s.drop([9]), "there is no rule 9"),
         (lambda s: s.drop(["a >= 77"]), "there is no rule 'a >= 77'"),
-        (lambda s: s.replace(1, "z > 3"), "does not fit the columns of the model"),
+        (lambda s: s.replace(1, "z > 3"), "the model has no column 'z'"),
         (lambda s: s.replace(1, "a >"), "is not a condition"),
         (lambda s: s.replace(1, "a > 3 and a < 2"), "no row can satisfy"),
         (lambda s: s.add("c = x", points=1.0), "points need a class"),
