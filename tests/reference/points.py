@@ -208,14 +208,18 @@ class PointSearch:
             return
         centre = min(max(response / unit, low), high)
         below, above = int(np.floor(centre)), int(np.floor(centre)) + 1
+        has_zero = not low <= 0 <= high
         while below >= low or above <= high:
             goes_up = below < low or (above <= high and above - centre < centre - below)
             z = above if goes_up else below
+            has_zero = has_zero or z == 0
             is_pruned = self.visit(points, z, theta, bound)
             if goes_up:
                 above = high + 1 if is_pruned else above + 1
             else:
                 below = low - 1 if is_pruned else below - 1
+        if not has_zero:  # leaves another item to be used instead
+            self.visit(points, 0, theta, bound)
 
     def visit(self, points, z, theta, parent):
         """Bound the cards with this point; return whether further ones are worse."""
