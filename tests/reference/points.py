@@ -97,9 +97,9 @@ class PointSearch:
     def roundings(self, responses):
         """Round real responses at several units."""
         largest, found = np.abs(responses).max(initial=0.0), []
-        if largest == 0:
+        most = max(np.abs(self.low).max(initial=0), np.abs(self.high).max(initial=0))
+        if largest == 0 or most == 0:
             return found
-        most = max(np.abs(self.low).max(), np.abs(self.high).max())
         units = (
             [self.limits.unit]
             if self.limits.unit
@@ -144,7 +144,7 @@ class PointSearch:
     def evaluate(self, points):
         """Fit unit and intercept to points of all covers, and note the best."""
         theta, value, _ = self.relax(points, np.zeros(2), has_free=False)
-        if theta[0] < 0 or not points.any():
+        if not (self.limits.unit or theta[0]) > 0 or not points.any():
             points = np.zeros_like(points)
             theta, value, _ = self.relax(points, np.zeros(2), has_free=False)
         if not self.is_allowed(points):
