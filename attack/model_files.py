@@ -15,6 +15,7 @@ from attack.randoms import chance, pick
 from rulewright.model import ClassModel, ModelFileError, RuleModel, load_model
 from rulewright.programs import ParityError
 from rulewright.programs.parity import adversarial_rows
+from rulewright.programs.target import CannotRunError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,7 +107,7 @@ def _exports(model: RuleModel, target: str) -> Outcome:
         model.verify_exports([target])
     except ParityError as error:
         return f"{target}: {error}"
-    except ValueError:
+    except (ValueError, CannotRunError):  # such as labels too long for the memory of a database
         return None
     return None
 

@@ -130,6 +130,11 @@ bool PointSearch::allows(const Points& points) const {
            (limits_.max_range < 0 || range_of(points) <= limits_.max_range);
 }
 
+// Clamps a wish to what is allowed; one that overflowed has no place of its own, so it is 0.
+double between(double wish, double low, double high) {
+    return std::clamp(std::isnan(wish) ? 0.0 : wish, low, high);
+}
+
 // Fits unit and intercept to a whole card: rows of the same total are one group.
 Relaxed PointSearch::fit_card(const Points& points) {
     const std::size_t n = ones_.size();
@@ -235,8 +240,8 @@ std::vector<Points> PointSearch::round(const std::vector<double>& responses) con
         Points points(responses.size());
         for (std::size_t j = 0; j < points.size(); ++j) {
             const double low = limits_.lowest[j], high = limits_.highest[j];
-            points[j] = static_cast<std::int32_t>(
-                std::nearbyint(std::clamp(responses[j] / unit, low, high)));
+            points[j] =
+                static_cast<std::int32_t>(std::nearbyint(between(responses[j] / unit, low, high)));
         }
         shrink(points, responses);
         if (count_used(points) && std::find(found.begin(), found.end(), points) == found.end()) {
@@ -329,8 +334,7 @@ void PointSearch::branch_any(Points& points, const Relaxed& parent, std::int32_t
 void PointSearch::branch_outward(Points& points, const Relaxed& parent, std::int32_t low,
                                  std::int32_t high) {
     const double response = parent.responses.empty() ? 0.0 : parent.responses[0];
-    const double centre =
-        std::clamp(response / parent.unit, static_cast<double>(low), static_cast<double>(high));
+    const double centre = between(response / parent.unit, low, high);
     auto below = static_cast<std::int32_t>(std::floor(centre));
     std::int32_t above = below + 1;
     bool has_zero = low > 0 || high < 0;

@@ -185,8 +185,8 @@ def test_classes_form_a_scale(cli, levels, tmp_path):
     assert by_setting["validation"]["figures"]["accuracy"]["value"] > 0.9
 
 
-PER_CLASS = ("sl2", "rulefit", "rumble")
-"""Learners that give each of three classes a score or rule set of its own."""
+PER_CLASS = ("cards", "sl2", "rulefit", "rumble")
+"""Learners that give each of three classes a card, score or rule set of its own."""
 
 
 @pytest.mark.parametrize("name", LEARNERS.with_parameter("max_rules"))

@@ -66,7 +66,8 @@ def test_wrong_usage_is_one_line_with_advice(cli_failure):
         "No such command 'lern'. Did you mean learn or learners? Try 'root --help'."
     )
     assert cli_failure("xyzzy").startswith("No such command 'xyzzy'. There are: inspect, learn,")
-    assert cli_failure("learn", "x.csv").startswith("Missing option '--target'.")
+    assert cli_failure("learn").startswith("Missing argument 'file'.")
+    assert cli_failure("learn", "x.csv") == "Give --target COL, or --time COL and --event COL."
     assert cli_failure("learn", "x.csv", "--target", "y", "--cv", "ten").startswith("Invalid value")
     assert cli_failure("--wrong").startswith("No such option")
 

@@ -68,6 +68,7 @@ def test_a_weight_in_a_bag_is_a_row_that_is_drawn_so_often(make):
     names = [f"x{j}" for j in range(X.shape[1])]
     whole = dict(zip(names, X.T, strict=True))
     rows = np.sort(drawn)
-    by_weight = make().fit(read_table(whole, target=y), sample_weight=weights).model_
+    table = read_table(whole, target=y)
+    by_weight = make().fit(table, sample_weight=weights, weights="counts").model_
     by_rows = make().fit(read_table({n: v[rows] for n, v in whole.items()}, target=y[rows])).model_
     assert by_weight.rules == by_rows.rules

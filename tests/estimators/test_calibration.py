@@ -128,8 +128,8 @@ def test_scores_of_a_fold_do_not_know_its_labels(name, n_classes, monkeypatch):
     for module in ("mlrules", "slipper"):
         monkeypatch.setattr(
             importlib.import_module(f"rulewright.estimators.{module}.estimator"),
-            "assign_folds",
-            lambda labels, cv, random: Folds(folds),
+            "divide_rows",
+            lambda rows, cv, random: Folds(folds),
         )
     MAKERS[name](calibration="platt").fit(X, y)
     changed, inside = y.copy(), np.flatnonzero(folds == 0)

@@ -142,6 +142,26 @@ def test_figures_do_not_depend_on_threads_or_on_how_rows_are_given(name):
         assert a.coverage.class_weights == pytest.approx(b.coverage.class_weights)
 
 
+@pytest.mark.parametrize("weights", [None, "counts", "importance"])
+@pytest.mark.parametrize("balanced", [None, "balanced"])
+def test_equal_rows_are_observations_whether_merged_or_not(weights, balanced, monkeypatch):
+    """Copies of rows that became weights, to save time, are as much evidence as rows."""
+    random = np.random.default_rng(5)
+    X = random.integers(0, 2, (240, 2)).astype(float)
+    y = np.where(random.random(240) < 0.2 + 0.5 * X[:, 0], "yes", "no")
+    given = {}
+    if weights is not None:
+        numbers = random.integers(1, 4, 240).astype(float)
+        given = {"sample_weight": numbers, "weights": weights}
+    found = []
+    for most in (0, 1000):  # all copies are merged, or none
+        monkeypatch.setattr(precision, "MANY_COPIES", most)
+        learner = StumpClassifier(class_weight=balanced, **SEEDED).fit(X, y, **given)
+        found.append([rule.share_interval for rule in learner.model_])
+        assert {rule.coverage.rows for rule in learner.model_} == {"corrected"}
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-6)
+
+
 def learned(monkeypatch, cls):
     """Note down how many rows each model of a class is learned from."""
     sizes, learn = [], cls._learn

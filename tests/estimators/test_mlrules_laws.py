@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from budget import examples
 from builders import SEEDS, loss, mixed_table, mlrules, rule_texts, softmax
 from rulewright import Formulation, Growth, MLRulesClassifier
-from rulewright.data import read_like
+from rulewright.data import TrainingSet, read_like, read_table
+from rulewright.estimators.contract.evidence import count_evidence
 from rulewright.weighting import DEFAULT_RULES
 
 pytestmark = pytest.mark.native
@@ -84,12 +85,16 @@ def test_rules_tell_what_they_cover(fit):
 @examples(60)
 @given(fits())
 def test_equal_rules_are_one(fit):
-    """The model joins what the stages have apart, and scores the same."""
-    est, X, _, _ = fit
+    """The model joins what the stages have apart, counts its evidence, and scores the same."""
+    est, X, y, weights = fit
     parts = [(rule.body.key, rule.head) for rule in est.model_.rules]
     assert len(parts) == len(set(parts))
     assert set(parts) == {(rule.body.key, rule.head) for rule in est.stages_.rules}
-    assert est.model_ == est.stages_.merge_rules().with_summary(est.model_.summary)
+    joined = est.stages_.merge_rules().with_summary(est.model_.summary)
+    rows = TrainingSet.of(read_table(X, target=y, weights=weights))
+    assert est.model_ == count_evidence(joined, rows)
+    if np.all(weights == 1):
+        assert est.model_ == joined
     np.testing.assert_allclose(est.model_.scores(X), est.stages_.scores(X), rtol=1e-12, atol=1e-12)
 
 

@@ -303,6 +303,7 @@ BARS = {
     "sl2": "searching rule sets",
     "ruleset-ensemble": "searching rule sets",
     "compact": "learning rules",
+    "cards": "adding items",
     "rulefit": "weighting rules",
     "rumble": "weighing rules",
     "ripper": "covering classes",

@@ -148,3 +148,14 @@ def test_too_few_nodes_leave_a_gap():
     short = kernels.solve_points(*groups, limits_of(8, 5, max_nodes=3))
     assert best.bound == best.loss
     assert short.bound < best.loss <= short.loss
+
+
+def test_enormous_penalties_leave_points_within_their_limits():
+    """Responses that overflow have no nearest points: they count as 0, not as billions."""
+    covers = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], np.uint8)
+    bounds = {"lowest": np.full(2, -3, np.int32), "highest": np.full(2, 3, np.int32)}
+    for l2, unit in product((1e200, 1e300, 1.7e308), (0.0, 1e-300, 1e300)):
+        rest = {"max_items": 2, "max_range": 5, "max_nodes": 50, "cutoff": np.inf}
+        limits = kernels._core.PointLimits(**bounds, **rest, l2=l2, unit=unit)
+        found = kernels._core.solve_points(covers, np.arange(1.0, 5.0), np.ones(4), limits)
+        assert np.all(np.abs(found[0]) <= 3)

@@ -23,7 +23,7 @@ def stub_signatures(body, owner=""):
 
 def native_parameters(function):
     """Give the parameter names that the binding documents."""
-    signature = function.__doc__.splitlines()[0]
+    signature = function.__doc__.splitlines()[0].partition(" -> ")[0]
     return re.findall(r"(?:^[^(]*\(|, )(\w+)(?=: |,|\))", re.sub(r"\[[^\]]*\]", "", signature))
 
 

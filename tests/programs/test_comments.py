@@ -113,9 +113,12 @@ def test_checks_stand_apart_from_the_rules():
         assert "rw_checked_input" in checked
         assert not re.search(r"error|isinf|typeof|rw_table", model, re.IGNORECASE)
     source = three_rules().to_python()
-    rules = source[source.index("def _rules(") : source.index("def _answers")]
+    rules = source[source.index("def _rules(") : source.index("def _checked(row):")]
     assert rules.startswith("def _rules(age, color, plan, active):")
-    assert "row" not in rules
+    assert "return [score_stay, score_churn]" in rules
+    assert not re.search(r"row|_(number|label|value|fail)", rules)
+    assert len(re.findall(r"\b_rules\(", source)) == 2
+    assert "return _rules(*_checked(row))" in source
     assert "const rules = (age, color, plan, active) => {" in three_rules().to_javascript()
 
 

@@ -3,6 +3,7 @@
 import sys
 from dataclasses import replace
 
+import duckdb
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,8 +16,11 @@ from rulewright import RISEClassifier
 from rulewright.model import AdditiveRules, DnfModel, IsotonicSteps, RegressionRules, RuleSetVotes
 from rulewright.model.forms.rule_sets import RuleSet
 from rulewright.model.forms.terms import LinearTerm
+from rulewright.programs import databases
+from rulewright.programs.parity import adversarial_rows
 from rulewright.programs.sql import write_sql
 from rulewright.programs.sql_nearest import find_near
+from rulewright.programs.target import CannotRunError
 from rulewright.programs.targets import TARGETS
 from rulewright.rules import Claims, Votes, parse_conjunction
 
@@ -149,3 +153,27 @@ def test_postgres_scales_tiny_numbers_without_underflow():
     model = RISEClassifier().fit(X, ["p", "q", "p", "q"]).model_
     assert "CASE WHEN ABS(LEAST(GREATEST(" in model.to_sql(dialect="postgres")
     model.verify_exports(["duckdb"])
+
+
+def test_rows_without_memory_are_not_verified(monkeypatch):
+    """Labels may be too long for a database: it is not run, with the reason."""
+    model = RegressionRules(CHURN_SCHEMA, 1.0, (), {})
+
+    monkeypatch.setattr(duckdb, "connect", Full)
+    with pytest.raises(CannotRunError, match="DuckDB has not enough memory"):
+        databases.run_duckdb(write_sql, model.program, adversarial_rows(model.program))
+    assert "duckdb was not run" in str(model.verify_exports())
+
+
+class Full:
+    """A connection to a database that has no memory for rows."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *given):
+        return None
+
+    def execute(self, query, rows=None):
+        if rows is not None:
+            raise duckdb.OutOfMemoryException("Out of Memory Error: Failed to allocate")

@@ -187,10 +187,20 @@ def test_venn_abers_of_two_classes_are_complements():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_form_and_loaded_models(name, tmp_path):
-    """Sets and intervals work for every form, and for a loaded model they are the same."""
+    """Sets and intervals work for every form, and for a loaded model they are the same.
+
+    Counts and times have neither, which is an error.
+    """
     model, rows = model_and_rows(name)
     model.save(tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
+    assert (model.task in ("counts", "survival")) == (name in ("counts", "times"))
+    if name in ("counts", "times"):
+        refused = f"conformal needs a model of classes or numbers, not of {model.task}"
+        for made in (model, loaded):
+            with pytest.raises(ValueError, match=refused):
+                conformal(made, rows, None)
+        return
     halves = [rows.take(np.arange(len(rows))[half::2]) for half in (0, 1)]
     one, two = (conformal(m, halves[0], None).evaluate(halves[1], None) for m in (model, loaded))
     assert one == two

@@ -418,7 +418,7 @@ def test_rules_are_completed_and_errors_stand_at_their_field(browser, running):
     found = "const f = document.getElementById('add-text'); return f.getAttribute('aria-invalid')"
     assert browser.run(found) == "true"
     text = browser.run("return document.getElementById('add-text-error').textContent")
-    assert "does not fit the columns of the model" in text
+    assert "'nobody >= 3': the model has no column 'nobody'. The columns are: " in text
     browser.run(TYPE, "add-text", "a >= 1.25")
     click(browser, "Preview rule")
     previewed(browser, "add a >= 1.25")

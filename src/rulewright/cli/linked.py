@@ -141,6 +141,7 @@ class LinkedInstances:
     known_numbers = property(lambda self: self.rows.known_numbers)
     weights = property(lambda self: self.rows.weights)
     row_weights = property(lambda self: self.rows.row_weights)
+    groups = property(lambda self: self.rows.groups)
     n_rows = property(lambda self: self.rows.n_rows)
 
     related = property(lambda self: hasattr(self.X, "links"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rulewright.data import ColumnSchema, optional
 from rulewright.programs.program import ClassProgram, Program
 from rulewright.programs.sql_words import quoted_name
-from rulewright.programs.target import Answer, Rows, n_rows
+from rulewright.programs.target import Answer, CannotRunError, Rows, n_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,8 +32,11 @@ def run_duckdb(
         connection.execute(_create(names, types, table))
         lists = [list(range(n_rows(rows))), *(rows[name] for name in names[1:])]
         unnested = ", ".join(f"unnest(CAST(? AS {kind}[]))" for kind in types)
-        connection.execute(f"INSERT INTO {quoted_name(table)} SELECT {unnested}", lists)
-        return read_answers(program, connection.execute(sql).fetchall()), []
+        try:
+            connection.execute(f"INSERT INTO {quoted_name(table)} SELECT {unnested}", lists)
+            return read_answers(program, connection.execute(sql).fetchall()), []
+        except optional("duckdb").OutOfMemoryException:
+            raise CannotRunError("DuckDB has not enough memory for the rows") from None
 
 
 def run_sqlite(

@@ -25,6 +25,7 @@ from rulewright.estimators.cards.supports import CardRows
 from rulewright.estimators.contract.base import positive_of_two
 from rulewright.estimators.contract.constrained import ConstrainedClassifier
 from rulewright.estimators.contract.parameters import CheckedByFit, Flag, Integer, Parameter, Real
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.finishing.after_fit import with_probabilities
 from rulewright.estimators.folds.folds import choosing_rows
 from rulewright.model import RuleCard
@@ -156,18 +157,22 @@ class RuleCardClassifier(ConstrainedClassifier[RuleCard]):
         if len(rows.classes) == 2:
             labels = [positive_of_two(self.positive_class, rows)]
         cards: dict[int, Card] = {}
-        for label in labels * (1 + (len(labels) > 1 and scale is None)):
-            if len(cards) == len(labels) and not settings.unit:  # once more, with the same unit
-                unit = _middle_unit(cards)
-                settings = replace(settings, unit=unit, max_points=MANY_POINTS)
-            given = CardRows(sample.labels == label, sample.weights)
-            search = CardSearch(binned, limits, given, settings, lambda: None)
-            card = _turn_up(search.run(), search)
-            if sample is not rows:
-                card = search.refit(card, rows.table, CardRows(rows.labels == label, rows.weights))
-            if self.shrink and len(labels) == 1:
-                card = search.shrink(card)
-            cards[label] = card
+        passes = labels * (1 + (len(labels) > 1 and scale is None))
+        n_items = self.max_rules * len(passes)
+        with progress_bar("adding items", n_items, bool(self.verbose)) as advance:
+            for label in passes:
+                if len(cards) == len(labels) and not settings.unit:  # once more, with one unit
+                    unit = _middle_unit(cards)
+                    settings = replace(settings, unit=unit, max_points=MANY_POINTS)
+                given = CardRows(sample.labels == label, sample.weights)
+                search = CardSearch(binned, limits, given, settings, advance)
+                card = _turn_up(search.run(), search)
+                if sample is not rows:
+                    own = CardRows(rows.labels == label, rows.weights)
+                    card = search.refit(card, rows.table, own)
+                if self.shrink and len(labels) == 1:
+                    card = search.shrink(card)
+                cards[label] = card
         model = self._model(rows, cards, constraints, scale)
         return cast("RuleCard", with_probabilities(model, rows, None, None))
 

@@ -98,8 +98,8 @@ class CardSearch:
         Classes and weights.
     settings : CardSettings
         Settings.
-    check : callable
-        Called now and then; may raise an exception to end the search.
+    advance : callable
+        Called before each item is added.
     """
 
     def __init__(
@@ -108,9 +108,9 @@ class CardSearch:
         limits: Limits,
         rows: CardRows,
         settings: CardSettings,
-        check: Callable[[], None],
+        advance: Callable[[], None],
     ) -> None:
-        self.binned, self.rows, self.settings, self.check = binned, rows, settings, check
+        self.binned, self.rows, self.settings, self.advance = binned, rows, settings, advance
         self.single = SingleConditions(binned, limits)
         self._items: dict[tuple[object, ...], Item] = {}
         self.n_possible = self.single.count_possible(rows.weight_steps, rows.is_positive)
@@ -159,7 +159,7 @@ class CardSearch:
         settings = self.settings
         beam = [Support.start(self.rows, settings.l2)]
         for size in range(settings.max_rules):
-            self.check()
+            self.advance()
             found = [
                 child
                 for parent in beam
@@ -230,7 +230,6 @@ class CardSearch:
     def _swap_real(self, support: Support) -> Support:
         """Replace items while that lowers the loss of real responses."""
         for _ in range(MOST_ROUNDS):
-            self.check()
             found = best_of([support, *self._swaps(support)], 1)[0]
             if not found.loss < support.loss * (1 - SAME):
                 break
@@ -247,7 +246,6 @@ class CardSearch:
     def _swap_points(self, best: Card) -> Card:
         """Replace items while that gives a better card."""
         for _ in range(MOST_ROUNDS):
-            self.check()
             support = self._support_of(best.items)
             found = best
             for other in best_of(list(self._swaps(support)), 2 * MOST_SWAPPED):

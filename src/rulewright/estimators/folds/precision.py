@@ -341,13 +341,28 @@ def _parts(
         return
     for fold in range(len(folds)):
         train, held_out = folds.train_rows(fold), folds.held_out_rows(fold)
-        yield _take_copies(merged, chosen[train]), _take_copies(merged, chosen[held_out])
+        parts = (chosen[train], chosen[held_out])
+        first, second = (_take_copies(merged, part, counted=repeat) for part in parts)
+        yield first, second
 
 
-def _take_copies(merged: MergedRows, copies: NDArray[np.intp]) -> TrainingSet:
-    """Return some copies as rows, or as row weights if there are many copies per row."""
+def _take_copies(merged: MergedRows, copies: NDArray[np.intp], *, counted: bool) -> TrainingSet:
+    """Return some copies as rows, or as row weights if there are many copies per row.
+
+    If they are `counted`, a copy is as many observations as its weight. Otherwise it is one, and
+    merged copies are their effective number.
+    """
+    weights = merged.weights[copies]
     if len(merged.place) <= MANY_COPIES * len(merged.rows):
-        return replace(merged.rows.take(merged.place[copies]), weights=merged.weights[copies])
+        rows = replace(merged.rows.take(merged.place[copies]), weights=weights)
+        return _with_repeats(rows, weights if counted else np.ones(len(copies)))
     chosen = np.zeros(len(merged.place), dtype=np.bool_)
     chosen[copies] = True
-    return merged.rows.with_weights(merged.part(chosen))
+    sums = merged.part(chosen)
+    squares = np.bincount(merged.place[copies], weights**2, minlength=len(sums))
+    repeats = sums if counted else sums**2 / np.where(squares > 0, squares, 1.0)
+    return _with_repeats(merged.rows, repeats).with_weights(sums)
+
+
+def _with_repeats(rows: TrainingSet, repeats: FloatArray) -> TrainingSet:
+    return replace(rows, table=replace(rows.table, repeats=repeats))
