@@ -337,15 +337,19 @@ void PointSearch::branch_outward(Points& points, const Relaxed& parent, std::int
     const double centre = between(response / parent.unit, low, high);
     auto below = static_cast<std::int32_t>(std::floor(centre));
     std::int32_t above = below + 1;
+    bool has_zero = low > 0 || high < 0;
     while (below >= low || above <= high) {
         const bool goes_up = below < low || (above <= high && above - centre < centre - below);
-        const bool is_pruned = visit(points, goes_up ? above : below, parent);
+        const std::int32_t z = goes_up ? above : below;
+        has_zero = has_zero || z == 0;
+        const bool is_pruned = visit(points, z, parent);
         if (goes_up) {
             above = is_pruned ? high + 1 : above + 1;
         } else {
             below = is_pruned ? low - 1 : below - 1;
         }
     }
+    if (!has_zero) visit(points, 0, parent);  // leaves another item to be used instead
 }
 
 // Bounds the cards with this point; returns whether those with points beyond it are worse.

@@ -9,7 +9,8 @@
 // first items are fixed up to their common unit, the others have free real responses: a convex
 // problem whose minimum bounds all cards below. Along the ratio of one response to the unit this
 // minimum has a single valley, because its level sets are images of convex sets: once a point is
-// too dear, those beyond it are. Where the unit would be negative it is 0.
+// too dear, those beyond it are; but 0 is always tried, because it leaves another item to be used
+// instead. Where the unit would be negative it is 0.
 //
 // Invariants: a bound is the objective at the end of Newton's method minus its squared decrement.
 // Cards whose losses differ by less than a share of 1e-9 are the same. With all nodes visited the

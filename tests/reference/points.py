@@ -97,9 +97,9 @@ class PointSearch:
     def roundings(self, responses):
         """Round real responses at several units."""
         largest, found = np.abs(responses).max(initial=0.0), []
-        if largest == 0:
+        most = max(np.abs(self.low).max(initial=0), np.abs(self.high).max(initial=0))
+        if largest == 0 or most == 0:
             return found
-        most = max(np.abs(self.low).max(), np.abs(self.high).max())
         units = (
             [self.limits.unit]
             if self.limits.unit
@@ -144,7 +144,7 @@ class PointSearch:
     def evaluate(self, points):
         """Fit unit and intercept to points of all covers, and note the best."""
         theta, value, _ = self.relax(points, np.zeros(2), has_free=False)
-        if theta[0] < 0 or not points.any():
+        if not (self.limits.unit or theta[0]) > 0 or not points.any():
             points = np.zeros_like(points)
             theta, value, _ = self.relax(points, np.zeros(2), has_free=False)
         if not self.is_allowed(points):
@@ -208,14 +208,18 @@ class PointSearch:
             return
         centre = min(max(response / unit, low), high)
         below, above = int(np.floor(centre)), int(np.floor(centre)) + 1
+        has_zero = not low <= 0 <= high
         while below >= low or above <= high:
             goes_up = below < low or (above <= high and above - centre < centre - below)
             z = above if goes_up else below
+            has_zero = has_zero or z == 0
             is_pruned = self.visit(points, z, theta, bound)
             if goes_up:
                 above = high + 1 if is_pruned else above + 1
             else:
                 below = low - 1 if is_pruned else below - 1
+        if not has_zero:  # leaves another item to be used instead
+            self.visit(points, 0, theta, bound)
 
     def visit(self, points, z, theta, parent):
         """Bound the cards with this point; return whether further ones are worse."""
